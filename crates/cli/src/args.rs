@@ -52,7 +52,7 @@ pub(crate) use matrix::Matrix;
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use profile::Profile;
 pub(crate) use reproduce::Reproduce;
-pub(crate) use scx::{Scx, ScxBuild};
+pub(crate) use scx::{CompareFormat, Scx, ScxBuild, ScxCompare};
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
 pub(crate) use twin::{
     LatencyOrder, Lines, Recorded, SplitBy, Twin, TwinIdle, TwinLatency, TwinSplit, TwinTimehist,

@@ -127,6 +127,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Why(why) => commands::why::why(why, policies),
         Command::Duel(duel) => commands::duel::duel(duel, policies),
         Command::Scx { command: Scx::Build(build) } => commands::scx::build(build),
+        Command::Scx { command: Scx::Compare(compare) } => commands::scx::compare(compare, policies),
         Command::Conformance(conformance) => commands::conformance::conformance(conformance),
         Command::Completions(completions) => commands::completions::completions(completions),
         Command::Man(man) => commands::man::man(man),

@@ -7,6 +7,7 @@ pub mod goal;
 pub mod join;
 pub mod matrix;
 pub mod shapes;
+pub mod side_by_side;
 pub mod trial;
 pub mod typed;
 pub mod ways;

@@ -1,9 +1,7 @@
 //! Trials: a scenario with settings, some seeds, and what each run measured. Trials of one call share their
 //! seeds (common random numbers) and run in parallel; the results do not depend on the number of threads.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use experiment::PolicyRegistry;
@@ -12,6 +10,7 @@ use experiment::run::{on_threads, simulate_one, stoppable};
 use rayon::prelude::*;
 use scenario::plan::{Experiment, RunPlan};
 use scenario::{Draw, Overrides, load_with};
+use sim_core::observe::Observer;
 use sim_core::outcome::Outcome;
 use sim_core::time::{Span, Time};
 
@@ -225,33 +224,44 @@ fn measured(job: &Job, policy: Option<usize>, values: Values) -> Measured {
 
 /// Simulates everything, in any order; the results are in the order of the jobs.
 fn simulate(jobs: &[Job], experiments: &[Experiment], means: Means<'_>) -> Result<Vec<Done>, Failed> {
-    let refused: Mutex<BTreeMap<usize, String>> = Mutex::default();
-    let one = |(at, job): (usize, &Job)| -> Option<Done> {
-        let report = match stoppable(means.stop, |end| simulate_one(&job.plan, end)) {
-            Ok(report) => report?,
-            Err(reason) => {
-                refused.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(at, reason);
-                return Some(Done::default());
-            }
-        };
-        (means.progress)();
+    each(jobs.len(), means, |at, mut end| {
+        let Some(job) = jobs.get(at) else { return Ok(Done::default()) };
+        let report = simulate_one(&job.plan, &mut end)?;
         let (_, ended) = measured::outcome(&job.plan, &report);
         let values = measured::values(&experiments[job.trial].apps, &job.plan, &report);
         debug_assert_eq!(ended.is_empty(), report.outcome == Outcome::Completed);
-        Some((values, ended, report.events))
+        Ok((values, ended, report.events))
+    })
+}
+
+/// Does so many pieces of work on the threads, each with the observer that its runs have to have; the answers
+/// are in their order.
+///
+/// # Errors
+/// Of the first piece that the simulator refuses; the user interrupted.
+pub(crate) fn each<T: Send>(
+    count: usize,
+    means: Means<'_>,
+    work: impl Fn(usize, &mut dyn Observer) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, Failed> {
+    let one = |at: usize| {
+        let answer = stoppable(means.stop, |end| work(at, end));
+        if matches!(answer, Ok(Some(_))) {
+            (means.progress)();
+        }
+        answer
     };
-    let all = || jobs.par_iter().enumerate().with_max_len(1).map(one).collect::<Vec<_>>();
-    let done = on_threads(jobs.len(), means.jobs, all)
+    let all = || (0..count).into_par_iter().with_max_len(1).map(one).collect::<Vec<_>>();
+    let done = on_threads(count, means.jobs, all)
         .map_err(|error| Failed::Refused(format!("cannot start threads: {error}")))?;
-    if let Some((_, reason)) =
-        refused.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).pop_first()
-    {
+    let refused = done.iter().find_map(|answer| answer.as_ref().err());
+    if let Some(reason) = refused {
         return Err(Failed::Refused(format!("a run cannot be simulated: {reason}")));
     }
     if means.stop.load(Ordering::Relaxed) {
         return Err(Failed::Stopped);
     }
-    done.into_iter().collect::<Option<Vec<Done>>>().ok_or(Failed::Stopped)
+    done.into_iter().map(|answer| answer.ok().flatten().ok_or(Failed::Stopped)).collect()
 }
 
 /// Adds the metrics that refer to dedicated runs.

@@ -174,6 +174,7 @@ pub fn results(provenance: Provenance, runs: impl Iterator<Item = Measured>, not
         best_partitions: Vec::new(),
         notes,
         replays: Vec::new(),
+        counters: Vec::new(),
         uncertainty: None,
         jobs: Vec::new(),
         provenance,

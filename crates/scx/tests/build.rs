@@ -79,6 +79,16 @@ fn all_that_is_unknown_is_listed_with_its_place_and_nothing_else() {
 }
 
 #[test]
+fn what_could_not_be_run_is_not_written() {
+    let text = "char room[1ul << 30];\n\
+                s32 BPF_STRUCT_OPS(big_init)\n{\n\troom[bpf_get_prandom_u32()] = 1;\n\treturn 0;\n}\n\
+                SCX_OPS_DEFINE(big_ops, .init = (void *)big_init, .name = \"big\");";
+    let Some(failed) = refused(text) else { return };
+    let why = "oversim cannot run what was built: it needs more than 256 MiB of memory";
+    assert_eq!(failed, Failed::Refused(why.to_owned()));
+}
+
+#[test]
 fn what_the_compiler_says_is_passed_on() {
     let Some(failed) = refused("int f(void) { return nowhere; }") else { return };
     let Failed::Compiler(text) = failed else { panic!("{failed:?}") };

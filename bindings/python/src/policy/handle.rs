@@ -288,8 +288,8 @@ impl System {
         self.system("dispatch", may, |system| system.dispatch(TaskId(task), CpuId(cpu), entry, why))
     }
 
-    /// Makes a cpu look for a task at the price of an interrupt: `idle` (if it is idle) or `preempt` (the slice
-    /// of its task ends now). False if the cpu is not as `how` wants it.
+    /// Makes a cpu look for a task at the price of an interrupt: `idle` (if it is idle) or `preempt` (the
+    /// slice of its task ends now). False if the cpu is not as `how` wants it.
     #[pyo3(signature = (cpu, how="idle"))]
     fn kick(&self, cpu: u32, how: &str) -> PyResult<bool> {
         let cpu = self.cpu(cpu)?;
@@ -305,8 +305,8 @@ impl System {
         self.system("kick", Hook::may_order, |system| system.kick(cpu, how))
     }
 
-    /// From now on a running or queued task may run for so long, up to the next timer tick. False for a task in
-    /// another state or one that the policy holds.
+    /// From now on a running or queued task may run for so long, up to the next timer tick. False for a task
+    /// in another state or one that the policy holds.
     #[pyo3(signature = (task, slice_ns, why=None))]
     fn set_slice(&self, task: u32, slice_ns: u64, why: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
         let (task, slice, why) = (self.task_id(task)?, ns("slice_ns", slice_ns)?, self::why(why)?);

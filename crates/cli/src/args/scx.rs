@@ -1,18 +1,74 @@
 //! The commands for schedulers of sched_ext, and their flags.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap_complete::engine::ArgValueCompleter as Completer;
 
-use super::AnswerFormat;
-use crate::help;
+use super::{AnswerFormat, jobs, seed};
+use crate::{complete, help};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Scx {
     /// Compile a scheduler in BPF C, unchanged, into a policy file that scenarios can name.
     #[command(after_help = help::scx::BUILD)]
     Build(ScxBuild),
+    /// Run the same scenarios under two schedulers: where the difference lies, and the task that lost most.
+    #[command(after_help = help::scx::COMPARE)]
+    Compare(ScxCompare),
+}
+
+/// The form of a comparison.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CompareFormat {
+    /// At most 25 lines of 100 columns.
+    Text,
+    /// One JSON object with everything.
+    Json,
+    /// All scenarios and parts in Markdown.
+    Markdown,
+    /// A line for each quantity of each scenario.
+    Csv,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ScxCompare {
+    /// A policy: a policy file, relative to the current directory, a name, `SPEED/DWRR`, or with parameters
+    /// `{ SPEED: { interval: 50ms } }`.
+    #[arg(value_name = "A", add = Completer::new(complete::policies))]
+    pub(crate) first: String,
+    /// The policy that is compared with it.
+    #[arg(value_name = "B", add = Completer::new(complete::policies))]
+    pub(crate) second: String,
+    /// The scenarios: files, or names of built-in scenarios. Their own policies and sweeps are left out.
+    #[arg(long, value_name = "SCENARIO", required = true, num_args = 1..)]
+    #[arg(add = Completer::new(complete::scenario))]
+    pub(crate) on: Vec<PathBuf>,
+    /// Replicates of each scenario; both policies have the same seeds.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    pub(crate) repeat: u32,
+    /// Seed of the first replicate. Default: that of the scenario.
+    #[arg(long, value_name = "N", value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    /// Set one value of every scenario by its path, for example `kernel=linux-6.18`; repeatable.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Also draw the runs of both policies around the worst moment of that task, one above the other, in this
+    /// file, which ends in .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Replace a file that exists.
+    #[arg(long, requires = "timeline")]
+    pub(crate) force: bool,
+    /// Form of the answer.
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub(crate) format: CompareFormat,
+    /// Threads that simulate. Default: as many as this process may use. Results do not depend on it.
+    #[arg(short, long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<NonZeroUsize>,
 }
 
 #[derive(Args, Debug)]

@@ -9,10 +9,9 @@ use decide::duel::{self, Found, Request};
 use decide::trial::{Means, Subject};
 use decide::why;
 use experiment::PolicyRegistry;
-use pictures::timeline::choice::{self, Asked};
-use pictures::timeline::{self, Medium, draw};
 use scenario::Overrides;
 
+use super::pair;
 use super::why::{explain, failed};
 use crate::args::{AnswerFormat, Duel};
 use crate::bar::Bar;
@@ -22,16 +21,13 @@ use crate::say;
 
 /// Replicates of the search for reasons: the fresh seeds on which the ratio is measured.
 const REPLICATES: u32 = 10;
-/// Pixels of a PNG for each pixel of the SVG.
-const SCALE: f32 = 2.0;
 
 /// Searches and prints.
 pub(crate) fn duel(args: &Duel, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let target = |path: &Path| Target::check(path, args.force);
     let file = args.output.as_deref().map(target).transpose()?;
-    let picture = args.timeline.as_deref().map(|path| is_png(path).and_then(|png| Ok((target(path)?, png))));
-    let picture = picture.transpose()?;
-    let outputs: Vec<&Target> = file.iter().chain(picture.iter().map(|(target, _)| target)).collect();
+    let picture = args.timeline.as_deref().map(|path| pair::target(path, args.force)).transpose()?;
+    let outputs: Vec<&Target> = file.iter().chain(picture.iter().map(|picture| &picture.target)).collect();
     output::distinct(&outputs, &[])?;
     let request = Request {
         policies: [args.loser.clone(), args.winner.clone()],
@@ -57,8 +53,8 @@ pub(crate) fn duel(args: &Duel, policies: &PolicyRegistry) -> Result<ExitCode, F
         file.write(&|out| out.write_all(found.scenario.as_bytes()))?;
         say::remark(format_args!("{} written", file.named().display()));
     }
-    if let Some((target, png)) = picture {
-        draw_both(&found.scenario, policies, &target, png)?;
+    if let Some(picture) = picture {
+        draw_both(&found.scenario, policies, &picture)?;
     }
     let name = args.output.as_ref().map(|path| path.display().to_string());
     let (reason, name) = (reason.as_deref(), name.as_deref());
@@ -80,19 +76,6 @@ fn nothing(args: &Duel, why: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a picture is a PNG, by its ending.
-fn is_png(path: &Path) -> Result<bool, Failure> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-    match ending.as_deref() {
-        Some("svg") => Ok(false),
-        Some("png") => Ok(true),
-        _ => Err(Failure::Input(format!(
-            "`{}` must end in .svg or .png: the ending selects the form of the picture",
-            path.display()
-        ))),
-    }
-}
-
 /// What makes the loss, by moving each mechanism alone.
 fn reason(args: &Duel, found: &duel::Duel, policies: &PolicyRegistry) -> Result<Option<String>, Failure> {
     let base = Overrides::default();
@@ -104,19 +87,9 @@ fn reason(args: &Duel, found: &duel::Duel, policies: &PolicyRegistry) -> Result<
 }
 
 /// Draws the runs of both policies on the first of the fresh seeds.
-fn draw_both(scenario: &str, policies: &PolicyRegistry, target: &Target, png: bool) -> Result<(), Failure> {
+fn draw_both(scenario: &str, policies: &PolicyRegistry, picture: &pair::Picture) -> Result<(), Failure> {
     let overrides = Overrides { repeat: Some(1), ..Overrides::default() };
     let experiment =
         scenario::load_with(policies, "lost.yaml", scenario, &overrides).map_err(Failure::Rendered)?;
-    let chosen = choice::choose(&experiment, Asked { named: true, vary: None }).map_err(Failure::Input)?;
-    let request = timeline::Request { from: None, to: None, cpus: None, aim: chosen.aim };
-    let timeline = timeline::record(&chosen.subjects(), &request, Medium::Picture).map_err(Failure::Input)?;
-    let picture = draw::picture(&timeline, &chosen.title);
-    let bytes = match png {
-        false => picture.svg().into_bytes(),
-        true => picture.png(SCALE).map_err(Failure::Output)?,
-    };
-    target.write(&|out| out.write_all(&bytes))?;
-    say::written(target.named().display(), timeline.headline());
-    Ok(())
+    pair::draw(&experiment, None, picture)
 }

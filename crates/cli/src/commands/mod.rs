@@ -25,6 +25,7 @@ pub(crate) mod matrix;
 #[cfg(target_os = "linux")]
 pub(crate) mod measure;
 pub(crate) mod new;
+mod pair;
 pub(crate) mod plot;
 pub(crate) mod profile;
 pub(crate) mod report;

@@ -3,6 +3,7 @@
 pub(crate) const SCX: &str = "\
 Examples:
   oversim scx build examples/scx/vtime.bpf.c
+  oversim scx compare LOAD VTIME --on waiting_on_a_modern_kernel
   oversim scx build --help
 
 Exit status: that of the command.";
@@ -19,3 +20,14 @@ has. It takes clang and wasm-ld (packages clang and lld). A scenario names the f
 
 Exit status: 0 done; 1 output failed; 2 wrong usage, clang or wasm-ld are missing or refuse the sources, or \
 the scheduler uses what oversim does not have: then all of that is listed, and nothing was written.";
+
+pub(crate) const COMPARE: &str = "\
+Examples:
+  oversim scx compare LOAD vtime.wasm --on waiting_on_a_modern_kernel queue_of_requests
+  oversim scx compare vtime.wasm per_llc.wasm --on my.yaml --timeline worst.svg
+
+Both policies run each scenario with the same seeds. The parts of the time of a cpu sum to the difference. A \
+`?` stands behind a difference whose 95 % interval contains zero. A scenario that a policy refuses, or in \
+which a run does not complete, is named and not compared.
+
+Exit status: 0 done; 1 output failed or interrupted; 2 wrong usage, or no scenario can be compared.";

@@ -31,6 +31,7 @@ mod requests;
 mod run;
 mod scenarios;
 mod schemas;
+mod scx_compare;
 mod size;
 #[path = "../support/mod.rs"]
 mod support;

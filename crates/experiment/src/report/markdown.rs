@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use notation::neutral::{self, markdown};
 
 use crate::export::{Exporter, Form, View};
-use crate::result::Results;
+use crate::result::{Results, counted};
 use crate::statements::{self, Extremes};
 
 use super::table::{Column, Comparison, legend};
@@ -48,7 +48,8 @@ impl Exporter<Results> for Markdown {
             }
         }
         writeln!(out, "\n{}\n", markdown(&legend(results)))?;
-        for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
+        let lines = note_lines(&results.notes).into_iter().chain(replay_line(results));
+        for line in lines.chain(counted::lines(results)) {
             writeln!(out, "- {}", markdown(&line))?;
         }
         writeln!(out, "\n`{}`", markdown(&footer(results)))

@@ -1,5 +1,5 @@
-//! NDJSON: provenance, cells, comparisons, partitions, notes and replays as one object per line, each with
-//! its `kind`.
+//! NDJSON: provenance, cells, comparisons, partitions, notes, replays and counters as one object per line,
+//! each with its `kind`.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::compare::Comparison;
 use crate::export::{Exporter, Form, View};
 use crate::provenance::Provenance;
 use crate::references::BestPartition;
-use crate::result::{Cell, Note, Results};
+use crate::result::{Cell, Counted, Note, Results};
 use crate::schedule::Replay;
 
 /// A line: its `kind` and the fields of the object.
@@ -35,6 +35,8 @@ pub(crate) enum Line<'a> {
     Note(&'a Note),
     /// The outcome of a replayed schedule in a run.
     Replay(&'a Replay),
+    /// What the policy of a run has counted itself.
+    Counters(&'a Counted),
 }
 
 /// Writes the provenance (with the schema's name), then everything else in the order of the JSON form.
@@ -53,7 +55,8 @@ impl Exporter<Results> for Ndjson {
         let lines = lines.chain(results.comparisons.iter().map(Line::Comparison));
         let lines = lines.chain(results.best_partitions.iter().map(Line::BestPartition));
         let lines = lines.chain(results.notes.iter().map(Line::Note));
-        for line in lines.chain(results.replays.iter().map(Line::Replay)) {
+        let lines = lines.chain(results.replays.iter().map(Line::Replay));
+        for line in lines.chain(results.counters.iter().map(Line::Counters)) {
             serde_json::to_writer(&mut *out, &line)?;
             out.write_all(b"\n")?;
         }

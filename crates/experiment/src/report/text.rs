@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use scenario::plan::MachineOrigin;
 
 use crate::number;
-use crate::result::{Note, Results};
+use crate::result::{Note, Results, counted};
 use crate::schedule::Replay;
 use crate::statements::{self, Extremes};
 use notation::text;
@@ -52,7 +52,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write, width: usize) -> io:
     for sentence in legend.trim_end_matches('.').split(". ") {
         writeln!(out, "{}", text::hanging(&format!("{sentence}."), ["", "  "], width).join("\n"))?;
     }
-    for line in note_lines(&results.notes).into_iter().chain(replay_line(results)) {
+    let lines = note_lines(&results.notes).into_iter().chain(replay_line(results));
+    for line in lines.chain(counted::lines(results)) {
         writeln!(out, "{}", wrapped(&line, width))?;
     }
     for doubt in statements::doubts::doubts(&index, Extremes::of(&index).as_ref()) {

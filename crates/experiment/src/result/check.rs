@@ -70,6 +70,12 @@ pub fn texts(results: &Results) -> Result<(), String> {
         check(Form::Name, &replay.id.policy, || place("policy"))?;
         replay.id.app.iter().try_for_each(|app| check(Form::Name, app, || place("app")))?;
     }
+    for (at, one) in results.counters.iter().enumerate() {
+        let place = |field: &str| format!("counters[{at}].{field}");
+        check(Form::Line, &one.configuration, || place("configuration"))?;
+        check(Form::Name, &one.policy, || place("policy"))?;
+        one.counters.keys().try_for_each(|name| check(Form::Name, name, || place("counters")))?;
+    }
     let drawn = results.uncertainty.iter().flat_map(|uncertainty| &uncertainty.inputs);
     for (at, input) in drawn.enumerate() {
         let [low, high] = &input.range;

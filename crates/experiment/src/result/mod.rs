@@ -2,6 +2,7 @@
 //! documented in `docs/results.md`.
 
 mod check;
+pub(crate) mod counted;
 mod drawn;
 mod jobs;
 mod read;
@@ -24,6 +25,7 @@ use crate::schedule::replayed::Replay;
 use crate::statistics::Summary;
 
 pub use check::{places as check_places, texts as check_texts};
+pub use counted::{Counted, Counters};
 pub use drawn::{DrawnInput, InputError, Uncertainty};
 pub use jobs::Job;
 pub use read::{is_result, read};
@@ -51,6 +53,10 @@ pub struct Results {
     /// How much of a schedule was replayed in each run, in run order; absent without a replayed schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replays: Vec<Replay>,
+    /// What the policies have counted themselves, one entry for each run of a policy with counters, in run
+    /// order; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<Counted>,
     /// The draws of uncertain inputs; absent without `--uncertainty`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<Uncertainty>,
@@ -145,6 +151,7 @@ impl Results {
             best_partitions: partitions.iter().map(|found| found.best.clone()).collect(),
             notes: runs.filter_map(|(plan, run)| note(experiment, plan, run)).collect(),
             replays: Vec::new(),
+            counters: counted::all(experiment, reports),
             uncertainty: None,
             jobs: jobs::all(experiment, reports),
         }
@@ -391,6 +398,7 @@ pub(crate) mod fixture {
             best_partitions: Vec::new(),
             notes: Vec::new(),
             replays: Vec::new(),
+            counters: Vec::new(),
             uncertainty: None,
             jobs: Vec::new(),
         }

@@ -307,6 +307,7 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
         best_partitions: Vec::new(),
         notes: Vec::new(),
         replays: Vec::new(),
+        counters: Vec::new(),
         uncertainty: None,
         jobs: Vec::new(),
     }

@@ -183,6 +183,9 @@ fn sections(story: &Story<'_>) -> Vec<Section> {
     }
     all.push(section("comparisons", "Comparisons", comparisons::comparisons(&view)));
     all.push(section("numbers", "Numbers", numbers::tables(&view)));
+    if !story.results.counters.is_empty() {
+        all.push(section("counters", "Counters", origin::counters(story.results)));
+    }
     all.push(section("references", "References", numbers::references(&view)));
     all.push(section("simulated", "What was simulated", subject::subject(story)));
     let scenario = (story.file, story.experiment.scenario_text.as_str());

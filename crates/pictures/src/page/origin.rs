@@ -1,5 +1,6 @@
 //! Where the page comes from, and how to make it again.
 
+use experiment::number;
 use experiment::result::Results;
 use maud::{Markup, html};
 
@@ -10,6 +11,8 @@ const TAB: &str = "    ";
 
 /// Most runs that did not complete on a page.
 const MOST_NOTES: usize = 400;
+/// Most counters of policies on a page.
+const MOST_COUNTERS: usize = 400;
 
 /// Who made it.
 pub(super) fn line(results: &Results) -> String {
@@ -46,6 +49,25 @@ pub(super) fn origin(results: &Results, command: &str, (file, scenario): (&str, 
             summary { "The scenario: " (file) }
             pre { code { (scenario.replace('\t', TAB)) } }
         }
+    }
+}
+
+/// What the policies have counted themselves.
+pub(super) fn counters(results: &Results) -> Markup {
+    let all = results.counter_means();
+    let rows = all.iter().flat_map(|one| {
+        let configuration = if one.configuration.is_empty() { "-" } else { &one.configuration };
+        one.means.iter().map(move |(name, mean)| {
+            vec![one.policy.clone(), configuration.to_owned(), name.clone(), number::count(*mean)]
+        })
+    });
+    let rows: Vec<Vec<String>> = rows.take(MOST_COUNTERS).collect();
+    let head = strings(&["Policy", "Configuration", "Counter", "Mean"]);
+    let many = all.iter().map(|one| one.means.len()).sum::<usize>();
+    html! {
+        p { "Counters that the policies keep themselves: the mean over the runs of each." }
+        @if many > MOST_COUNTERS { p { "The first " (MOST_COUNTERS) " of " (many) ":" } }
+        (Grid::new("Counters of policies", head, rows).markup())
     }
 }
 

@@ -2,8 +2,8 @@
 //! and which line of the source made which code.
 
 use gimli::{
-    AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, LittleEndian, Operation, SectionId, Unit,
-    UnitOffset,
+    AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, EntriesTreeNode, LittleEndian, Operation,
+    SectionId, Unit, UnitOffset,
 };
 
 use super::module::Module;
@@ -121,54 +121,58 @@ impl<'a> Debug<'a> {
         Ok(Self { dwarf, units })
     }
 
-    /// The variables outside of functions, in the order of the files.
-    pub(super) fn variables(&self) -> gimli::Result<Vec<Variable>> {
-        let mut found = Vec::new();
+    /// Does something with every entry that is in no other one, in the order of the files.
+    fn outermost(
+        &self,
+        mut each: impl FnMut(&Unit<Slice<'a>>, EntriesTreeNode<'_, '_, Slice<'a>>) -> gimli::Result<()>,
+    ) -> gimli::Result<()> {
         for unit in &self.units {
             let mut tree = unit.entries_tree(None)?;
             let mut children = tree.root()?.children();
             while let Some(child) = children.next()? {
-                let entry = child.entry();
-                if entry.tag() != gimli::DW_TAG_variable {
-                    continue;
-                }
-                let Some(name) = self.text(unit, entry, gimli::DW_AT_name) else { continue };
-                let kind = self.kind_at(unit, entry, 0)?;
-                let mut variable = Variable {
-                    name,
-                    address: self.address(unit, entry)?,
-                    external: flag(entry, gimli::DW_AT_external),
-                    section: None,
-                    constant: self.is_constant(unit, entry)?,
-                    kind,
-                    place: self.declared(unit, entry),
-                    unit: unit.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-                };
-                variable.section = self.section(unit, child.children())?;
-                found.push(variable);
+                each(unit, child)?;
             }
         }
+        Ok(())
+    }
+
+    /// The variables outside of functions, in the order of the files.
+    pub(super) fn variables(&self) -> gimli::Result<Vec<Variable>> {
+        let mut found = Vec::new();
+        self.outermost(|unit, child| {
+            let entry = child.entry();
+            let name = self.text(unit, entry, gimli::DW_AT_name);
+            let Some(name) = name.filter(|_| entry.tag() == gimli::DW_TAG_variable) else { return Ok(()) };
+            let mut variable = Variable {
+                name,
+                address: self.address(unit, entry)?,
+                external: flag(entry, gimli::DW_AT_external),
+                section: None,
+                constant: self.is_constant(unit, entry)?,
+                kind: self.kind_at(unit, entry, 0)?,
+                place: self.declared(unit, entry),
+                unit: unit.name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+            };
+            variable.section = self.section(unit, child.children())?;
+            found.push(variable);
+            Ok(())
+        })?;
         Ok(found)
     }
 
     /// The functions that have a section.
     pub(super) fn programs(&self) -> gimli::Result<Vec<Program>> {
         let mut found = Vec::new();
-        for unit in &self.units {
-            let mut tree = unit.entries_tree(None)?;
-            let mut children = tree.root()?.children();
-            while let Some(child) = children.next()? {
-                let entry = child.entry();
-                if entry.tag() != gimli::DW_TAG_subprogram {
-                    continue;
-                }
-                let Some(name) = self.text(unit, entry, gimli::DW_AT_name) else { continue };
-                let context = self.context(unit, entry.offset())?;
-                if let Some(section) = self.section(unit, child.children())? {
-                    found.push(Program { name, section, context });
-                }
+        self.outermost(|unit, child| {
+            let entry = child.entry();
+            let name = self.text(unit, entry, gimli::DW_AT_name);
+            let Some(name) = name.filter(|_| entry.tag() == gimli::DW_TAG_subprogram) else { return Ok(()) };
+            let context = self.context(unit, entry.offset())?;
+            if let Some(section) = self.section(unit, child.children())? {
+                found.push(Program { name, section, context });
             }
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
 
@@ -177,19 +181,16 @@ impl<'a> Debug<'a> {
     /// does so here.
     pub(super) fn flavours(&self, own: &str) -> gimli::Result<Vec<(Place, String)>> {
         let mut found = Vec::new();
-        for unit in &self.units {
-            let mut tree = unit.entries_tree(None)?;
-            let mut children = tree.root()?.children();
-            while let Some(child) = children.next()? {
-                let entry = child.entry();
-                let name = self.text(unit, entry, gimli::DW_AT_name).unwrap_or_default();
-                let place = self.declared(unit, entry);
-                let structure = entry.tag() == gimli::DW_TAG_structure_type;
-                if structure && name.contains("___") && !place.file.starts_with(own) {
-                    found.push((place, name));
-                }
+        self.outermost(|unit, child| {
+            let entry = child.entry();
+            let name = self.text(unit, entry, gimli::DW_AT_name).unwrap_or_default();
+            let place = self.declared(unit, entry);
+            let structure = entry.tag() == gimli::DW_TAG_structure_type;
+            if structure && name.contains("___") && !place.file.starts_with(own) {
+                found.push((place, name));
             }
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
 

@@ -123,8 +123,8 @@ const LINK: &[&str] = &[
 ///
 /// # Errors
 ///
-/// [`Failed`]: the compiler's words, or all that the sources ask for and oversim does not have, with the
-/// places.
+/// [`Failed`]: the compiler's words; all that the sources ask for and oversim does not have, with the places;
+/// or why the file could not be run.
 pub fn build(request: &Request) -> Result<Built, Failed> {
     let sha256 = sha256(&request.sources)?;
     let tools = Tools::find(request.clang.as_deref())?;
@@ -165,6 +165,8 @@ pub fn build(request: &Request) -> Result<Built, Failed> {
     let linked = filled_in(&module, &debug, &file.ops, &linked)?;
     let linked = division::guarded(&module, &linked).map_err(unreadable)?;
     let bytes = module::rewritten(&linked, SECTION, &json).map_err(unreadable)?;
+    crate::wasm::check(&bytes)
+        .map_err(|(why, _)| Failed::Refused(format!("oversim cannot run what was built: {why}")))?;
     Ok(Built { bytes, file, warnings })
 }
 

@@ -1,7 +1,7 @@
 //! A scheduler of `sched_ext` as a policy: each hook of the engine as the transition that it is in the
 //! kernel.
 
-use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::Machine;
 use sim_core::policy::{
     CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, TaskChange, TaskState, Timer, View, Why,
@@ -24,8 +24,6 @@ use crate::ext::state::{Context, Direct, State};
 pub struct Ext<S> {
     scheduler: S,
     state: State,
-    /// Applications that have ended and are not background ones.
-    ended: u32,
 }
 
 /// `validate_ops` and `bpf_scx_init_member`: what the kernel refuses to load.
@@ -64,7 +62,7 @@ impl<S: Scheduler> Ext<S> {
         validate(&scheduler)?;
         let options = (scheduler.flags(), scheduler.timeout_ms(), scheduler.dispatch_max_batch());
         let state = State::new(scheduler.name(), scheduler.given(), options, machine);
-        Ok(Self { scheduler, state, ended: 0 })
+        Ok(Self { scheduler, state })
     }
 
     /// The scheduler.
@@ -83,9 +81,6 @@ impl<S: Scheduler> Side<'_, S> {
     /// The end of a call of the engine: what is left to do is done, and no cpu is choosing a task any more.
     fn close(&mut self) {
         self.kernel.flush();
-        if self.kernel.has_ended() {
-            self.shut_down();
-        }
         self.kernel.state.switching = None;
     }
 
@@ -217,17 +212,8 @@ impl<S: Scheduler> Policy for Ext<S> {
         side.close();
     }
 
-    fn app_exited(&mut self, system: &mut dyn System, app: AppId) {
-        if system.app(app).background {
-            return;
-        }
-        self.ended += 1;
-        let apps = (0..system.apps()).filter(|app| !system.app(AppId(*app)).background).count() as u32;
-        if self.ended == apps {
-            let mut side = self.side(system, CpuId(0));
-            side.close();
-            side.shut_down();
-        }
+    fn ended(&mut self, system: &mut dyn System) {
+        self.side(system, CpuId(0)).shut_down();
     }
 
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {

@@ -406,11 +406,9 @@ impl<S: Scheduler> Side<'_, S> {
         self.watch();
     }
 
-    /// The scheduler is taken out: it gives up its tasks, and `ops.exit` is called.
+    /// The run is over, and the scheduler is taken out: it gives up its tasks, and `ops.exit` is called.
     pub(crate) fn shut_down(&mut self) {
-        if std::mem::replace(&mut self.kernel.state.exited, true) {
-            return;
-        }
+        self.kernel.state.exited = true;
         let given = self.kernel.state.given;
         let tasks: Vec<TaskId> = self.kernel.state.known().map(|(task, _)| task).collect();
         for task in tasks {

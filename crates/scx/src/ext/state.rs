@@ -152,7 +152,7 @@ pub(crate) struct State {
     pub(crate) ended: Option<ExitInfo>,
     /// The engine knows that it has.
     pub(crate) told: bool,
-    /// `ops.exit` has been called.
+    /// The scheduler is being taken out: `ops.exit` is the last operation.
     pub(crate) exited: bool,
     pub(crate) events: Events,
     head: i64,

@@ -1,4 +1,5 @@
-//! Machines for tests.
+//! Machines for tests, those of this crate's `tests` too.
+
 use sim_core::machine::{Clocks, Costs, Level, Machine, Memory, Smt, Topology};
 use sim_core::time::Speed;
 

@@ -3,16 +3,15 @@
 use sim_core::ids::{CpuId, TaskId};
 use sim_core::machine::Level;
 
-use crate::ext::abi::{DSQ_LOCAL, KICK_IDLE, SLICE_DFL, WEIGHT_DFL};
+use crate::ext::abi::{KICK_IDLE, SLICE_DFL};
 use crate::ext::{Given, Kernel, Scheduler};
-use crate::native::simple::before;
+use crate::native::clock::{Clock, GIVEN, charge, select};
 
 /// A queue by virtual time for each last-level cache. A cpu takes the first task of its own cache, and one of
 /// the next cache that has one if there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Llc {
-    /// The largest virtual time with which a task has begun to run.
-    now: u64,
+    clock: Clock,
     caches: u32,
     /// Tasks that were taken from another cache.
     stolen: u64,
@@ -22,7 +21,7 @@ impl Llc {
     /// No task has run.
     #[must_use]
     pub const fn new() -> Self {
-        Self { now: 0, caches: 0, stolen: 0 }
+        Self { clock: Clock::new(), caches: 0, stolen: 0 }
     }
 
     /// The cache of a cpu.
@@ -37,15 +36,7 @@ impl Scheduler for Llc {
     }
 
     fn given(&self) -> Given {
-        Given {
-            select_cpu: true,
-            enqueue: true,
-            dispatch: true,
-            running: true,
-            stopping: true,
-            enable: true,
-            ..Given::default()
-        }
+        GIVEN
     }
 
     fn init(&mut self, kernel: &mut Kernel<'_>) -> i32 {
@@ -54,20 +45,15 @@ impl Scheduler for Llc {
     }
 
     fn enable(&mut self, kernel: &mut Kernel<'_>, task: TaskId) {
-        kernel.set_vtime(task, self.now);
+        self.clock.enable(kernel, task);
     }
 
     fn select_cpu(&mut self, kernel: &mut Kernel<'_>, task: TaskId, prev: i32, wake_flags: u64) -> i32 {
-        let (cpu, idle) = kernel.select_cpu_dfl(task, prev, wake_flags);
-        if idle {
-            kernel.dsq_insert(task, DSQ_LOCAL, SLICE_DFL, 0);
-        }
-        cpu
+        select(kernel, task, prev, wake_flags).0
     }
 
     fn enqueue(&mut self, kernel: &mut Kernel<'_>, task: TaskId, enq_flags: u64) {
-        let (vtime, least) = (kernel.vtime(task), self.now.wrapping_sub(SLICE_DFL));
-        let vtime = if before(vtime, least) { least } else { vtime };
+        let vtime = self.clock.capped(kernel, task);
         let cache = Self::cache(kernel, kernel.task_cpu(task) as u32);
         kernel.dsq_insert_vtime(task, cache, SLICE_DFL, vtime, enq_flags);
         // A cpu of another cache may have become idle while all of this one are busy.
@@ -92,15 +78,11 @@ impl Scheduler for Llc {
     }
 
     fn running(&mut self, kernel: &mut Kernel<'_>, task: TaskId) {
-        if before(self.now, kernel.vtime(task)) {
-            self.now = kernel.vtime(task);
-        }
+        self.clock.running(kernel, task);
     }
 
     fn stopping(&mut self, kernel: &mut Kernel<'_>, task: TaskId, _: bool) {
-        let used = SLICE_DFL.wrapping_sub(kernel.slice(task));
-        let charged = used.wrapping_mul(u64::from(WEIGHT_DFL)) / u64::from(kernel.weight(task));
-        kernel.set_vtime(task, kernel.vtime(task).wrapping_add(charged));
+        charge(kernel, task);
     }
 
     fn counters(&self) -> Vec<(String, u64)> {

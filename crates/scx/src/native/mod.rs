@@ -2,6 +2,7 @@
 //! built, and what those that are compiled from BPF C are held against.
 
 mod central;
+mod clock;
 mod llc;
 mod simple;
 

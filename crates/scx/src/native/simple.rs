@@ -2,8 +2,9 @@
 
 use sim_core::ids::{CpuId, TaskId};
 
-use crate::ext::abi::{DSQ_LOCAL, SLICE_DFL, WEIGHT_DFL};
+use crate::ext::abi::SLICE_DFL;
 use crate::ext::{Given, Kernel, Scheduler};
+use crate::native::clock::{Clock, GIVEN, charge, select};
 
 /// The id of the queue.
 const SHARED: u64 = 0;
@@ -13,8 +14,7 @@ const SHARED: u64 = 0;
 #[derive(Clone, Debug)]
 pub struct Simple {
     fifo: bool,
-    /// The largest virtual time with which a task has begun to run.
-    now: u64,
+    clock: Clock,
     /// Tasks that went to an idle cpu, and to the queue.
     placed: (u64, u64),
 }
@@ -23,13 +23,8 @@ impl Simple {
     /// First come first served, or by virtual time.
     #[must_use]
     pub const fn new(fifo: bool) -> Self {
-        Self { fifo, now: 0, placed: (0, 0) }
+        Self { fifo, clock: Clock::new(), placed: (0, 0) }
     }
-}
-
-/// Whether one virtual time is before another one; they wrap around.
-pub(super) const fn before(one: u64, other: u64) -> bool {
-    one.wrapping_sub(other).cast_signed() < 0
 }
 
 impl Scheduler for Simple {
@@ -38,15 +33,7 @@ impl Scheduler for Simple {
     }
 
     fn given(&self) -> Given {
-        Given {
-            select_cpu: true,
-            enqueue: true,
-            dispatch: true,
-            running: true,
-            stopping: true,
-            enable: true,
-            ..Given::default()
-        }
+        GIVEN
     }
 
     fn init(&mut self, kernel: &mut Kernel<'_>) -> i32 {
@@ -54,15 +41,12 @@ impl Scheduler for Simple {
     }
 
     fn enable(&mut self, kernel: &mut Kernel<'_>, task: TaskId) {
-        kernel.set_vtime(task, self.now);
+        self.clock.enable(kernel, task);
     }
 
     fn select_cpu(&mut self, kernel: &mut Kernel<'_>, task: TaskId, prev: i32, wake_flags: u64) -> i32 {
-        let (cpu, idle) = kernel.select_cpu_dfl(task, prev, wake_flags);
-        if idle {
-            self.placed.0 += 1;
-            kernel.dsq_insert(task, DSQ_LOCAL, SLICE_DFL, 0);
-        }
+        let (cpu, idle) = select(kernel, task, prev, wake_flags);
+        self.placed.0 += u64::from(idle);
         cpu
     }
 
@@ -72,9 +56,7 @@ impl Scheduler for Simple {
             kernel.dsq_insert(task, SHARED, SLICE_DFL, enq_flags);
             return;
         }
-        // A task that slept has saved one slice at most.
-        let (vtime, least) = (kernel.vtime(task), self.now.wrapping_sub(SLICE_DFL));
-        let vtime = if before(vtime, least) { least } else { vtime };
+        let vtime = self.clock.capped(kernel, task);
         kernel.dsq_insert_vtime(task, SHARED, SLICE_DFL, vtime, enq_flags);
     }
 
@@ -83,17 +65,14 @@ impl Scheduler for Simple {
     }
 
     fn running(&mut self, kernel: &mut Kernel<'_>, task: TaskId) {
-        if !self.fifo && before(self.now, kernel.vtime(task)) {
-            self.now = kernel.vtime(task);
+        if !self.fifo {
+            self.clock.running(kernel, task);
         }
     }
 
     fn stopping(&mut self, kernel: &mut Kernel<'_>, task: TaskId, _: bool) {
         if !self.fifo {
-            // What it has used of its slice, by its weight: a task that yields has used all of it.
-            let used = SLICE_DFL.wrapping_sub(kernel.slice(task));
-            let charged = used.wrapping_mul(u64::from(WEIGHT_DFL)) / u64::from(kernel.weight(task));
-            kernel.set_vtime(task, kernel.vtime(task).wrapping_add(charged));
+            charge(kernel, task);
         }
     }
 

@@ -39,10 +39,7 @@ pub fn read(path: &Path) -> Result<PolicyFile, (String, String)> {
 /// # Errors
 /// As [`read`].
 pub fn entry_of(name: &str, bytes: &[u8]) -> Result<PolicyFile, Refused> {
-    if bytes.len() as u64 > FILE {
-        let hint = format!("a policy file has at most {} MiB", FILE >> 20);
-        return Err(("it is too long for a policy file".to_owned(), hint));
-    }
+    fits(bytes)?;
     let name = notation::neutral::line(name).into_owned();
     let key = (name.clone(), hmac_sha256::Hash::hash(bytes));
     let mut entries = ENTRIES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,6 +51,21 @@ pub fn entry_of(name: &str, bytes: &[u8]) -> Result<PolicyFile, Refused> {
     let entry: &'static Entry = Box::leak(Box::new(made(&loaded)));
     entries.insert(key, entry);
     Ok(PolicyFile { entry, sha256 })
+}
+
+fn fits(bytes: &[u8]) -> Result<(), Refused> {
+    let hint = || format!("a policy file has at most {} MiB", FILE >> 20);
+    let fits = bytes.len() as u64 <= FILE;
+    fits.then_some(()).ok_or_else(|| ("it is too long for a policy file".to_owned(), hint()))
+}
+
+/// Whether this program can run a policy file with these contents.
+///
+/// # Errors
+/// As [`read`].
+pub fn check(bytes: &[u8]) -> Result<(), Refused> {
+    fits(bytes)?;
+    Loaded::new("", bytes).map(|_| ())
 }
 
 /// The entry of a file. It lives as long as the program, as all entries do.

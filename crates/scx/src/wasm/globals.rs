@@ -117,7 +117,8 @@ fn of_machine(name: &str, setting: &Setting<'_>) -> Option<u64> {
     })
 }
 
-/// The plain variables that the scheduler changes: what they are at the end.
+/// The plain variables that the scheduler can change: what they are at the end. One below zero counts
+/// nothing and is left out.
 pub(super) fn counters(memory: &[u8], about: &PolicyFile) -> Vec<(String, u64)> {
     let word = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let plain =
@@ -125,7 +126,8 @@ pub(super) fn counters(memory: &[u8], about: &PolicyFile) -> Vec<(String, u64)> 
     let value = |global: &Global| {
         let start = usize::try_from(global.address).ok()?;
         let bytes = memory.get(start..start.checked_add(global.size as usize)?)?;
-        Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+        let value = bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        (value <= largest(global)).then_some(value)
     };
     plain.filter_map(|global| Some((global.name.clone(), value(global)?))).take(MOST_COUNTERS).collect()
 }

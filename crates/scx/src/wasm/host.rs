@@ -176,7 +176,12 @@ impl Host {
             self.fail(kernel, op.name(), "its memory is exhausted");
             return None;
         }
-        Some(found.cast_unsigned())
+        let (found, size) = (found.cast_unsigned(), size.cast_unsigned());
+        if self.started.bytes().slice(found, size).is_none() {
+            self.fail(kernel, op.name(), "`scx_alloc` returned what is no address of its memory");
+            return None;
+        }
+        Some(found)
     }
 
     /// Room for masks and arguments, and the root cgroup.
@@ -256,8 +261,14 @@ impl Host {
 
 /// Calls what has to be called before the globals are written: the cpus and the maps.
 fn set_up(started: &mut Started, loaded: &Loaded, cpus: u32) -> Result<(), String> {
-    let state: i64 = started.once("scx_state_at", ())?;
-    started.parts().1.state = state.cast_unsigned();
+    let state = started.once::<(), i64>("scx_state_at", ())?.cast_unsigned();
+    let (bytes, data) = started.parts();
+    let members = [data.at.now, data.at.cpu, data.at.current];
+    let lies = |offset: &u64| state.checked_add(*offset).and_then(|at| bytes.u64(at)).is_some();
+    if !members.iter().all(lies) {
+        return Err(format!("its `struct scx_state` at {state:#x} is not in its memory"));
+    }
+    data.state = state;
     let done: i32 = started.once("scx_setup", cpus.cast_signed())?;
     if done != 0 {
         return Err(format!("it cannot be set up for {cpus} cpus: error {done}"));

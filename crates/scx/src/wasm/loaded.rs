@@ -9,9 +9,12 @@ use crate::policy_file::{ABI, PolicyFile, SECTION};
 
 use super::at::At;
 use super::imports::{Import, MODULE, all};
-use super::limits::{DEPTH, STACK};
+use super::limits::{DEPTH, MEMORY, STACK};
 use super::started::Started;
 use super::tasks::Data;
+
+/// A page of a memory of WebAssembly, bytes.
+const PAGE: u64 = 1 << 16;
 
 /// A sentence about a file, without its path, and what would be right.
 pub(super) type Refused = (String, String);
@@ -205,7 +208,11 @@ fn exports(module: &Module) -> Result<(), Refused> {
         }
     }
     match module.get_export("memory") {
-        Some(ExternType::Memory(memory)) if memory.is_64() => {}
+        Some(ExternType::Memory(memory)) if memory.is_64() => {
+            if memory.minimum() > MEMORY as u64 / PAGE {
+                return Err(refused(format!("it needs more than {} MiB of memory", MEMORY >> 20)));
+            }
+        }
         Some(ExternType::Memory(_)) => return Err(refused("its memory has addresses of 32 bits")),
         _ => return Err(refused("it exports no `memory`")),
     }

@@ -14,4 +14,4 @@ mod memory;
 mod started;
 mod tasks;
 
-pub use entry::{entry_of, read};
+pub use entry::{check, entry_of, read};

@@ -5,12 +5,17 @@ use std::sync::Arc;
 use scx::ext::{Ext, Scheduler};
 use sim_core::engine::Simulation;
 use sim_core::ids::ProfileId;
-use sim_core::machine::{Clocks, Costs, Level, Machine, Memory, Smt, Topology};
+use sim_core::machine::{Level, Machine};
 use sim_core::os::{Balancer, CfsParams, Discipline, OsModel};
 use sim_core::outcome::{Options, Outcome, RunReport};
 use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Runtime, Spread, StartUp};
-use sim_core::time::{Span, Speed, Time, Work};
+use sim_core::time::{Span, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, WaitMode};
+
+#[path = "../../src/ext/testing.rs"]
+mod testing;
+
+pub(crate) use testing::machine;
 
 /// An application: name, start in ms, weight, tasks, and what each of them does.
 pub(crate) type Submitted<'a> = (&'a str, u64, u32, u32, Vec<Op>);
@@ -22,20 +27,6 @@ pub(crate) fn compute(ms: u64) -> Op {
 
 pub(crate) fn sleep(ms: u64) -> Op {
     Op::Sleep { span: Span::from_ms(ms), spread: Spread::NONE }
-}
-
-pub(crate) fn machine(levels: &[(Level, u32)]) -> Machine {
-    Machine {
-        name: "test".into(),
-        topology: Topology::new(levels).unwrap(),
-        costs: Costs::free(),
-        memory: Memory::unlimited(),
-        core_speed: Vec::new(),
-        work_unit: Speed::NOMINAL,
-        smt: Smt::NONE,
-        turbo: Vec::new(),
-        clocks: Clocks::HIGHEST,
-    }
 }
 
 pub(crate) fn linux() -> OsModel {

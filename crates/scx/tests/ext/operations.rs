@@ -55,6 +55,9 @@ fn operations_come_in_the_order_of_the_kernel() {
         "35 quiescent task0 0x1",
         "35 disable task0",
         "35 exit_task task0",
+        // The run is over once all cpus have decided at its last instant.
+        "35 dispatch cpu0 None",
+        "35 update_idle cpu0 true",
         "35 exit 64 ",
     ];
     assert_eq!(log, wanted);
@@ -68,7 +71,17 @@ fn a_task_whose_slice_is_over_is_stopped_after_its_successor_was_found() {
         Probe { given: TOLD, enqueue: global(), dispatch: Some(Box::new(|_, _, _| {})), ..Probe::default() };
     let (_, log) = probe(1, scheduler, vec![("a", 0, 1024, 2, vec![compute(30)])], 25);
     let at = log.iter().position(|line| line.starts_with("20 ")).unwrap();
-    let wanted = ["20 stopping task0 true 0", "20 enqueue task0 0x0", "20 running task1 cpu0"];
+    let wanted = [
+        "20 stopping task0 true 0",
+        "20 enqueue task0 0x0",
+        "20 running task1 cpu0",
+        // The horizon: the scheduler gives up its tasks.
+        "25 disable task0",
+        "25 exit_task task0",
+        "25 disable task1",
+        "25 exit_task task1",
+        "25 exit 64 ",
+    ];
     assert_eq!(log[at..], wanted);
 }
 
@@ -168,7 +181,7 @@ fn a_slice_is_set_while_a_task_runs() {
         ..Probe::default()
     };
     let (_, log) = probe(1, scheduler, vec![("a", 0, 1024, 2, vec![compute(30)])], 9);
-    assert_eq!(log, ["0 running task0 cpu0", "8 running task1 cpu0"]);
+    assert_eq!(log, ["0 running task0 cpu0", "8 running task1 cpu0", "9 exit 64 "]);
 }
 
 #[test]
@@ -182,9 +195,13 @@ fn a_kick_preempts_and_wakes() {
         ..Probe::default()
     };
     let two = || vec![("a", 0, 1024, 2, vec![compute(30)])];
-    assert_eq!(probe(1, kicks(KICK_PREEMPT), two(), 9).1, ["0 running task0 cpu0", "5 running task1 cpu0"]);
-    assert_eq!(probe(1, kicks(KICK_IDLE), two(), 9).1, ["0 running task0 cpu0"]);
-    assert_eq!(probe(1, kicks(0), two(), 9).1, ["0 running task0 cpu0"]);
+    let running = |flags| {
+        let (_, log) = probe(1, kicks(flags), two(), 9);
+        log.into_iter().filter(|line| line.contains("running")).collect::<Vec<_>>()
+    };
+    assert_eq!(running(KICK_PREEMPT), ["0 running task0 cpu0", "5 running task1 cpu0"]);
+    assert_eq!(running(KICK_IDLE), ["0 running task0 cpu0"]);
+    assert_eq!(running(0), ["0 running task0 cpu0"]);
     let both = probe(1, kicks(KICK_IDLE | KICK_PREEMPT), two(), 9).0;
     assert!(failure(&both).contains("PREEMPT/WAIT cannot be used with SCX_KICK_IDLE"), "{}", failure(&both));
 }

@@ -76,7 +76,7 @@ fn without_idle_tracking_the_masks_are_refused() {
     let (report, log) = probe(4, scheduler(OPS_KEEP_BUILTIN_IDLE), apps(), 100);
     assert_eq!(ends(&report), [10]);
     let told: Vec<&String> = log.iter().filter(|line| line.contains("update_idle")).collect();
-    assert_eq!(told, ["0 update_idle cpu0 false"]);
+    assert_eq!(told, ["0 update_idle cpu0 false", "10 update_idle cpu0 true"]);
 }
 
 #[test]

@@ -117,3 +117,22 @@ fn numbers_are_unknown_to_no_import() {
         assert!(failure(&report).contains(&format!("it calls {name}() with 0xfffffffffffffffc")), "{name}");
     }
 }
+
+#[test]
+fn addresses_of_the_runtime_are_not_believed() {
+    let with = |from: &str, to: &str| {
+        let text = GLOBAL.text();
+        assert!(text.contains(from), "{from}");
+        failure(&run(&wat::parse_str(text.replace(from, to)).unwrap()).unwrap()).to_owned()
+    };
+    let state = with(
+        "\"scx_state_at\") (result i64) (i64.const 1024)",
+        "\"scx_state_at\") (result i64) (i64.const -1)",
+    );
+    assert!(state.ends_with("its `struct scx_state` at 0xffffffffffffffff is not in its memory"), "{state}");
+    let room = with(
+        "(local.get $at))\n            (func (export \"scx_setup\")",
+        "(i64.const -8)) (func (export \"scx_setup\")",
+    );
+    assert!(room.ends_with("`scx_alloc` returned what is no address of its memory"), "{room}");
+}

@@ -101,6 +101,50 @@ fn what_a_scheduler_counts_reaches_the_results() {
 }
 
 #[test]
+fn exit_is_called_at_every_end_and_what_it_counts_reaches_the_results() {
+    // It takes over the kind of the end, calls the kernel, and takes over the number of queued tasks.
+    let exit = "(param i64) (i64.store (i64.const 4008) (i64.extend_i32_u (i32.load (local.get 0))))
+        (drop (call $random)) (i64.store (i64.const 4016) (i64.const 7))
+        (i32.store (i64.const 4024) (i32.const -3))";
+    let global = |name: &str, address: u64, size: u32| Global {
+        name: name.into(),
+        address,
+        size,
+        signed: true,
+        boolean: false,
+        constant: false,
+        count: None,
+        value: 0,
+    };
+    let counted = |fields: &str, enqueue: &str, horizon: &str| {
+        let fields = format!(
+            "(import \"scx\" \"bpf_get_prandom_u32\" (func $random (result i32)))
+            (import \"scx\" \"scx_bpf_dsq_insert\" (func $insert (param i64 i64 i64 i64) (result i32)))
+            {fields}"
+        );
+        let globals = vec![global("kind", 4_008, 8), global("after", 4_016, 8), global("below", 4_024, 4)];
+        let text = Text { fields: &fields, ops: &[("enqueue", enqueue), ("exit", exit)], globals };
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("tiny.wasm"), text.file()).unwrap();
+        let scenario = scenario(4, "[./tiny.wasm]") + horizon;
+        let runs = runs_with(&registry(), folder.path(), &scenario, &Overrides::default()).unwrap();
+        let of = |name: &str| {
+            runs[0].policy_counters.iter().find(|(other, _)| other == name).map(|(_, count)| *count)
+        };
+        (of("kind"), of("after"), of("below"))
+    };
+    let insert = "(param i64 i64) (drop (call $insert (local.get 0) (i64.const 0x8000000000000001)
+        (i64.const 20000000) (local.get 1)))";
+    // A variable below zero is no counter.
+    assert_eq!(counted("", insert, ""), (Some(64), Some(7), None));
+    assert_eq!(counted("", insert, "horizon: 5ms\n"), (Some(64), Some(7), None));
+    assert_eq!(counted("", "(param i64 i64) unreachable", ""), (Some(1024), Some(7), None));
+    let error = "(import \"scx\" \"scx_error\" (func $error (param i64 i32)))";
+    let own = "(param i64 i64) (call $error (i64.const 0) (i32.const 0))";
+    assert_eq!(counted(error, own, ""), (Some(1025), Some(7), None));
+}
+
+#[test]
 fn a_file_belongs_to_the_text_that_identifies_a_scenario() {
     let folder = folder();
     let name = folder.path().join("try.yaml").display().to_string();

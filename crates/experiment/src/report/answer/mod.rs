@@ -13,7 +13,7 @@ use notation::neutral;
 use super::text::{replay_line, setting, wrapped};
 use crate::export::{Exporter, Form, View};
 use crate::number;
-use crate::result::Results;
+use crate::result::{Results, counted};
 use crate::statements::causes::{Causes, PARTS, Pair, causes, whole};
 use crate::statements::doubts::doubts;
 use crate::statements::ranking::Standing;
@@ -123,7 +123,7 @@ fn answers<'a>(
     shown.flat_map(|one| labelled(one.label(), &one.text(table), width, colour)).collect()
 }
 
-/// Doubts, the fate of a replayed schedule, the next commands.
+/// Doubts, the fate of a replayed schedule, what policies have counted, the next commands.
 fn tail(
     table: &Table<'_>,
     answer: Option<(&Extremes<'_>, &Pair<'_>)>,
@@ -135,6 +135,8 @@ fn tail(
     let mut tail = doubted(doubts(table, extremes), (width, most), view.colour);
     let replay = replay_line(table.results);
     tail.extend(replay.into_iter().flat_map(|line| labelled("Replay", &line, width, view.colour)));
+    let counted = counted::brief(table.results);
+    tail.extend(counted.into_iter().flat_map(|line| labelled("Counters", &line, width, view.colour)));
     // Where there is no room for doubts, one command is enough.
     tail.extend(next::lines(table, answer, causes, view, if most > 1 { next::MOST } else { 1 }));
     tail

@@ -102,10 +102,11 @@ impl Kernel<'_> {
         self.refuse(message);
     }
 
-    /// True when the run is about to end: nothing that the scheduler does matters any more.
+    /// True when the run is about to end: nothing that the scheduler does matters any more. False in the
+    /// operations with which it is taken out, `ops.exit` the last of them.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        self.state.ended.is_some()
+        self.state.ended.is_some() && !self.state.exited
     }
 
     /// The scheduler breaks a rule.
