@@ -7,6 +7,7 @@ mod duel;
 mod host;
 mod import;
 mod kernel;
+mod leaderboard;
 mod lesson;
 mod machine;
 mod matrix;
@@ -15,6 +16,7 @@ mod profile;
 mod reproduce;
 mod scx;
 mod sweep;
+mod tune;
 mod twin;
 mod twin_import;
 mod twin_record;
@@ -46,6 +48,7 @@ pub(crate) use duel::Duel;
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure, Suite};
 pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
+pub(crate) use leaderboard::{Leaderboard, listed};
 pub(crate) use lesson::Lesson;
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineSet, MachineShow};
 pub(crate) use matrix::Matrix;
@@ -54,6 +57,7 @@ pub(crate) use profile::Profile;
 pub(crate) use reproduce::Reproduce;
 pub(crate) use scx::{CompareFormat, Scx, ScxBuild, ScxCompare};
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
+pub(crate) use tune::Tune;
 pub(crate) use twin::{
     LatencyOrder, Lines, Recorded, SplitBy, Twin, TwinIdle, TwinLatency, TwinSplit, TwinTimehist,
 };
@@ -194,6 +198,12 @@ pub(crate) enum Command {
     /// Search the smallest scenario in which one policy loses most to another one.
     #[command(after_help = help::duel::DUEL)]
     Duel(Box<Duel>),
+    /// Run all policies on a suite of scenarios: who wins where, by how much, and how sure that is.
+    #[command(after_help = help::leaderboard::LEADERBOARD)]
+    Leaderboard(Box<Leaderboard>),
+    /// Search the parameters of a policy over a suite of scenarios, and try the best ones on its second half.
+    #[command(after_help = help::leaderboard::TUNE)]
+    Tune(Box<Tune>),
     /// Build policy files from schedulers of Linux sched_ext.
     #[command(after_help = help::scx::SCX)]
     Scx {

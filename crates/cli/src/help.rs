@@ -2,6 +2,7 @@
 
 pub(crate) mod advise;
 pub(crate) mod duel;
+pub(crate) mod leaderboard;
 pub(crate) mod matrix;
 pub(crate) mod profile;
 pub(crate) mod scx;

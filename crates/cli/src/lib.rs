@@ -126,6 +126,8 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Matrix(matrix) => commands::matrix::matrix(matrix, policies),
         Command::Why(why) => commands::why::why(why, policies),
         Command::Duel(duel) => commands::duel::duel(duel, policies),
+        Command::Leaderboard(board) => commands::leaderboard::leaderboard(board, policies),
+        Command::Tune(tune) => commands::tune::tune(tune, policies),
         Command::Scx { command: Scx::Build(build) } => commands::scx::build(build),
         Command::Scx { command: Scx::Compare(compare) } => commands::scx::compare(compare, policies),
         Command::Conformance(conformance) => commands::conformance::conformance(conformance),

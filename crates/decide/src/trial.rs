@@ -1,6 +1,7 @@
 //! Trials: a scenario with settings, some seeds, and what each run measured. Trials of one call share their
 //! seeds (common random numbers) and run in parallel; the results do not depend on the number of threads.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +14,8 @@ use scenario::{Draw, Overrides, load_with};
 use sim_core::observe::Observer;
 use sim_core::outcome::Outcome;
 use sim_core::time::{Span, Time};
+
+use crate::longest_wait::LongestWait;
 
 /// What runs need besides their plans.
 #[derive(Clone, Copy)]
@@ -57,6 +60,8 @@ pub struct Trial {
     pub events: u64,
     /// Why the first run that did not complete ended: a sentence, empty if all completed.
     pub ended: String,
+    /// The longest time for which a task with work waited for a cpu in one of the runs.
+    pub longest_wait: Span,
 }
 
 /// Why trials could not be run.
@@ -144,8 +149,15 @@ fn plans(experiment: &Experiment, wanted: &Wanted, trial: usize) -> Vec<Job> {
     .collect()
 }
 
-/// What one run measured, why it ended if it did not complete, and its events.
-type Done = (Values, String, u64);
+/// What one run measured.
+#[derive(Default)]
+struct Done {
+    values: Values,
+    /// Why it ended, if it did not complete.
+    ended: String,
+    events: u64,
+    longest_wait: Span,
+}
 
 /// What the dedicated runs of a scenario as it is measured: what `throughput` and `slowdown` refer to.
 #[derive(Clone, Debug, Default)]
@@ -173,7 +185,8 @@ pub fn dedicated(subject: &Subject<'_>, wanted: &Wanted, means: Means<'_>) -> Re
         experiment.apps.iter().zip(&experiment.background).filter(|(_, background)| **background);
     let background = background.map(|(app, _)| app.clone()).collect();
     let done = simulate(&jobs, std::slice::from_ref(&experiment), means)?;
-    let runs = jobs.iter().zip(done).map(|(job, (values, ..))| measured(job, None, values)).collect();
+    let run = |(job, done): (&Job, Result<Done, String>)| Ok(measured(job, None, done?.values));
+    let runs = jobs.iter().zip(done).map(run).collect::<Result<_, String>>().map_err(Failed::Refused)?;
     Ok(Dedicated { runs, background })
 }
 
@@ -190,6 +203,49 @@ pub fn run(
 ) -> Result<Vec<Trial>, Failed> {
     let experiment = |one: &Wanted| subject.experiment(one).map_err(Failed::Refused);
     let experiments: Vec<Experiment> = wanted.iter().map(experiment).collect::<Result<_, Failed>>()?;
+    let trials = run_all(&experiments, wanted, refer, means)?;
+    trials.into_iter().collect::<Result<_, String>>().map_err(Failed::Refused)
+}
+
+/// As [`run`], of settings that may not fit: what the scenario or the simulator refuses has the reason in its
+/// place.
+///
+/// # Errors
+/// Threads cannot be started; the user interrupted.
+pub fn run_each(
+    subject: &Subject<'_>,
+    wanted: &[Wanted],
+    refer: Option<&Dedicated>,
+    means: Means<'_>,
+) -> Result<Vec<Result<Trial, String>>, Failed> {
+    let read: Vec<Result<Experiment, String>> = wanted.iter().map(|one| subject.experiment(one)).collect();
+    let fitting = wanted.iter().zip(&read).filter(|(_, read)| read.is_ok()).map(|(one, _)| one.clone());
+    let fitting: Vec<Wanted> = fitting.collect();
+    let (mut refused, mut experiments) = (Vec::new(), Vec::new());
+    for read in read {
+        match read {
+            Ok(experiment) => {
+                experiments.push(experiment);
+                refused.push(None);
+            }
+            Err(why) => refused.push(Some(why)),
+        }
+    }
+    let mut trials = run_all(&experiments, &fitting, refer, means)?.into_iter();
+    let all = refused.into_iter().map(|refused| match refused {
+        Some(why) => Err(why),
+        None => trials.next().unwrap_or_else(|| Ok(Trial::default())),
+    });
+    Ok(all.collect())
+}
+
+/// The trials of scenarios with their settings; what the simulator refuses has the reason in its place.
+fn run_all(
+    experiments: &[Experiment],
+    wanted: &[Wanted],
+    refer: Option<&Dedicated>,
+    means: Means<'_>,
+) -> Result<Vec<Result<Trial, String>>, Failed> {
     let jobs: Vec<Job> = experiments
         .iter()
         .zip(wanted)
@@ -197,40 +253,57 @@ pub fn run(
         .flat_map(|(trial, (experiment, wanted))| plans(experiment, wanted, trial))
         .filter(|job| !job.alone)
         .collect();
-    let done = simulate(&jobs, &experiments, means)?;
+    let done = simulate(&jobs, experiments, means)?;
     let mut trials: Vec<Trial> = wanted
         .iter()
         .map(|one| Trial { values: vec![None; one.replicates.len()], ..Trial::default() })
         .collect();
-    for (job, (values, ended, events)) in jobs.iter().zip(done) {
+    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
+    for (job, done) in jobs.iter().zip(done) {
         let (trial, one) = (&mut trials[job.trial], &wanted[job.trial]);
-        trial.events += events;
-        if ended.is_empty() {
-            let place = (job.replicate - one.replicates.start) as usize;
-            trial.values[place] = Some(values);
-        } else if trial.ended.is_empty() {
-            trial.ended = ended;
+        match done {
+            Err(why) => drop(refused.entry(job.trial).or_insert(why)),
+            Ok(done) => {
+                trial.events += done.events;
+                trial.longest_wait = trial.longest_wait.max(done.longest_wait);
+                if done.ended.is_empty() {
+                    let place = (job.replicate - one.replicates.start) as usize;
+                    trial.values[place] = Some(done.values);
+                } else if trial.ended.is_empty() {
+                    trial.ended = done.ended;
+                }
+            }
         }
     }
     if let Some(dedicated) = refer {
-        add(&mut trials, wanted, dedicated, &jobs, &experiments);
+        add(&mut trials, wanted, dedicated, &jobs, experiments);
     }
-    Ok(trials)
+    let all = trials.into_iter().enumerate();
+    Ok(all.map(|(at, trial)| refused.remove(&at).map_or(Ok(trial), Err)).collect())
 }
 
 fn measured(job: &Job, policy: Option<usize>, values: Values) -> Measured {
     Measured { configuration: 0, policy, replicate: job.replicate, error: 0.0, values }
 }
 
-/// Simulates everything, in any order; the results are in the order of the jobs.
-fn simulate(jobs: &[Job], experiments: &[Experiment], means: Means<'_>) -> Result<Vec<Done>, Failed> {
-    each(jobs.len(), means, |at, mut end| {
-        let Some(job) = jobs.get(at) else { return Ok(Done::default()) };
-        let report = simulate_one(&job.plan, &mut end)?;
+/// Simulates everything, in any order; the results are in the order of the jobs. What the simulator refuses
+/// has the reason in its place.
+fn simulate(
+    jobs: &[Job],
+    experiments: &[Experiment],
+    means: Means<'_>,
+) -> Result<Vec<Result<Done, String>>, Failed> {
+    each(jobs.len(), means, |at, end| {
+        let Some(job) = jobs.get(at) else { return Ok(Ok(Done::default())) };
+        let mut longest = LongestWait::default();
+        let report = match simulate_one(&job.plan, &mut (end, &mut longest)) {
+            Ok(report) => report,
+            Err(reason) => return Ok(Err(format!("a run cannot be simulated: {reason}"))),
+        };
         let (_, ended) = measured::outcome(&job.plan, &report);
         let values = measured::values(&experiments[job.trial].apps, &job.plan, &report);
         debug_assert_eq!(ended.is_empty(), report.outcome == Outcome::Completed);
-        Ok((values, ended, report.events))
+        Ok(Ok(Done { values, ended, events: report.events, longest_wait: longest.at(report.makespan) }))
     })
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn programs(
 }
 
 /// Diagnostics of scenarios are rendered, all else is a sentence.
-fn failure(text: String) -> Failure {
+pub(crate) fn failure(text: String) -> Failure {
     if text.starts_with("error:") { Failure::Rendered(text) } else { Failure::Input(text) }
 }
 

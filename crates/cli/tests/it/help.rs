@@ -10,7 +10,12 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 22] = [
+const LONG: [&str; 26] = [
+    // The whole suite, and policy files.
+    "oversim leaderboard -o board",
+    "oversim leaderboard --policy LOAD,VTIME,./mine.wasm",
+    "oversim tune SPEED -o best.yaml",
+    "oversim tune ./mine.wasm.slice_ns --scenarios my_suite",
     // Needs clang.
     "oversim scx build examples/scx/vtime.bpf.c",
     "oversim scx build examples/scx/per_llc.bpf.c -o per_llc.wasm --format json",

@@ -15,6 +15,7 @@ mod files;
 mod help;
 mod import;
 mod kernel;
+mod leaderboard;
 mod lesson;
 mod machine;
 mod machine_set;

@@ -10,6 +10,7 @@ pub mod sure;
 mod typing;
 pub mod words;
 
+pub(crate) use race::undecided;
 use scenario::plan::Experiment;
 
 use crate::trial::{Failed, Means, Setting, Subject, Wanted};

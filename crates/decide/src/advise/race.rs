@@ -95,7 +95,7 @@ pub fn advised((goal, sizes): (&Goal, &Sizes), last: &[Tried]) -> usize {
 /// by what matters, at most so many, and the best and the advised one as long as a rare collapse may change
 /// the order. `worst`: how many times its median a run of any setting took; `least`: an advised setting has
 /// so many seeds.
-pub(super) fn undecided(
+pub(crate) fn undecided(
     (goal, sizes): (&Goal, &Sizes),
     ranked: &[Tried],
     worst: f64,

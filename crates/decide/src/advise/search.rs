@@ -225,7 +225,7 @@ pub fn search(
 }
 
 /// Whether an objective refers to dedicated runs.
-const fn needs_dedicated(objective: Objective) -> bool {
+pub(crate) const fn needs_dedicated(objective: Objective) -> bool {
     matches!(objective, Objective::Throughput | Objective::WorstSlowdown)
 }
 

@@ -1,6 +1,7 @@
 //! Figures of results: which apply, their drawing and their data.
 
 mod along;
+pub mod board;
 mod breakdown;
 mod curves;
 mod dots;
