@@ -52,7 +52,7 @@ pub(crate) use matrix::Matrix;
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use profile::Profile;
 pub(crate) use reproduce::Reproduce;
-pub(crate) use scx::{Scx, ScxBuild};
+pub(crate) use scx::{Scx, ScxBuild, ScxExport};
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
 pub(crate) use twin::{
     LatencyOrder, Lines, Recorded, SplitBy, Twin, TwinIdle, TwinLatency, TwinSplit, TwinTimehist,
@@ -194,7 +194,7 @@ pub(crate) enum Command {
     /// Search the smallest scenario in which one policy loses most to another one.
     #[command(after_help = help::duel::DUEL)]
     Duel(Box<Duel>),
-    /// Build policy files from schedulers of Linux sched_ext.
+    /// Build policy files from schedulers of Linux sched_ext, and export orders by formula to it.
     #[command(after_help = help::scx::SCX)]
     Scx {
         #[command(subcommand)]

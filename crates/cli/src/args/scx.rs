@@ -13,6 +13,25 @@ pub(crate) enum Scx {
     /// Compile a scheduler in BPF C, unchanged, into a policy file that scenarios can name.
     #[command(after_help = help::scx::BUILD)]
     Build(ScxBuild),
+    /// Write an order by formula as a scheduler in BPF C, for Linux and for `oversim scx build`.
+    #[command(after_help = help::scx::EXPORT)]
+    Export(ScxExport),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ScxExport {
+    /// The order: a file as a scenario names it (`./mine.order`); `-` reads standard input.
+    #[arg(value_name = "FILE.order", value_hint = ValueHint::FilePath)]
+    pub(crate) order: PathBuf,
+    /// Write the program to this file instead of to standard output.
+    #[arg(short, long, value_name = "FILE.bpf.c", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Name of the scheduler. Default: that of the order.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Args, Debug)]
