@@ -55,7 +55,7 @@ pub(crate) use matrix::Matrix;
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use profile::Profile;
 pub(crate) use reproduce::Reproduce;
-pub(crate) use scx::{CompareFormat, Scx, ScxBuild, ScxCompare};
+pub(crate) use scx::{CompareFormat, Scx, ScxBuild, ScxCompare, ScxExport};
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
 pub(crate) use tune::Tune;
 pub(crate) use twin::{
@@ -204,7 +204,7 @@ pub(crate) enum Command {
     /// Search the parameters of a policy over a suite of scenarios, and try the best ones on its second half.
     #[command(after_help = help::leaderboard::TUNE)]
     Tune(Box<Tune>),
-    /// Build policy files from schedulers of Linux sched_ext.
+    /// Build policy files from schedulers of Linux sched_ext, compare two, and export orders by formula to it.
     #[command(after_help = help::scx::SCX)]
     Scx {
         #[command(subcommand)]

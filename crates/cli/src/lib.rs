@@ -47,7 +47,7 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
     let policies = PolicyRegistry::with(own);
-    let done = match policies.map(|policies| policies.reading_files(Arc::new(scx::wasm::read))) {
+    let done = match policies.map(|policies| policies.reading_files(Arc::new(scx::read))) {
         Ok(policies) => {
             // Ends the process here if a shell asks for completions.
             complete::answer(&policies);
@@ -130,6 +130,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Tune(tune) => commands::tune::tune(tune, policies),
         Command::Scx { command: Scx::Build(build) } => commands::scx::build(build),
         Command::Scx { command: Scx::Compare(compare) } => commands::scx::compare(compare, policies),
+        Command::Scx { command: Scx::Export(export) } => commands::scx::export(export),
         Command::Conformance(conformance) => commands::conformance::conformance(conformance),
         Command::Completions(completions) => commands::completions::completions(completions),
         Command::Man(man) => commands::man::man(man),

@@ -83,7 +83,7 @@ impl Debug for PolicyRegistry {
 #[must_use]
 pub fn is_file(name: &str) -> bool {
     let end = name.rsplit_once('.').map_or("", |(_, end)| end);
-    name.contains('/') || end.eq_ignore_ascii_case("wasm")
+    name.contains('/') || ["wasm", "order"].iter().any(|known| end.eq_ignore_ascii_case(known))
 }
 
 /// The label of a policy file: its name up to the first dot.
@@ -203,7 +203,7 @@ mod tests {
             assert!(is_file(file), "{file}");
             assert_eq!(file_label(file), label);
         }
-        assert!(!is_file("LOAD") && !is_file("wasm"));
+        assert!(is_file("mine.order") && !is_file("LOAD") && !is_file("wasm") && !is_file("order"));
         let mut registry = PolicyRegistry::default();
         assert!(registry.read_file("./x.wasm", Path::new("x.wasm")).is_err());
         assert!(registry.has_file("./x.wasm") && registry.find("./x.wasm").is_none());

@@ -18,6 +18,9 @@ pub(crate) enum Scx {
     /// Run the same scenarios under two schedulers: where the difference lies, and the task that lost most.
     #[command(after_help = help::scx::COMPARE)]
     Compare(ScxCompare),
+    /// Write an order by formula as a scheduler in BPF C, for Linux and for `oversim scx build`.
+    #[command(after_help = help::scx::EXPORT)]
+    Export(ScxExport),
 }
 
 /// The form of a comparison.
@@ -69,6 +72,22 @@ pub(crate) struct ScxCompare {
     /// Threads that simulate. Default: as many as this process may use. Results do not depend on it.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ScxExport {
+    /// The order: a file as a scenario names it (`./mine.order`); `-` reads standard input.
+    #[arg(value_name = "FILE.order", value_hint = ValueHint::FilePath)]
+    pub(crate) order: PathBuf,
+    /// Write the program to this file instead of to standard output.
+    #[arg(short, long, value_name = "FILE.bpf.c", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Name of the scheduler. Default: that of the order.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -5,6 +5,7 @@ Examples:
   oversim scx build examples/scx/vtime.bpf.c
   oversim scx compare LOAD VTIME --on waiting_on_a_modern_kernel
   oversim scx build --help
+  oversim scx export examples/scx/short_bursts.order
 
 Exit status: that of the command.";
 
@@ -31,3 +32,17 @@ Both policies run each scenario with the same seeds. The parts of the time of a 
 which a run does not complete, is named and not compared.
 
 Exit status: 0 done; 1 output failed or interrupted; 2 wrong usage, or no scenario can be compared.";
+
+pub(crate) const EXPORT: &str = "\
+Examples:
+  oversim scx export examples/scx/short_bursts.order
+  oversim scx export examples/scx/interactive.order -o interactive.bpf.c
+  oversim scx export examples/scx/interactive.order --name mine -o mine.bpf.c
+
+An order is a key, a slice and a rule of preemption, each a formula; a scenario names its file: \
+`policies: [LOAD, ./mine.order]`. The program keeps only what its formulas read, and includes \
+<scx/common.bpf.h>. `oversim scx build` makes a policy file of it, which decides as the order does; the \
+comment at its beginning says how to build and load it on Linux 6.12 or later.
+
+Exit status: 0 done; 1 output failed; 2 wrong usage, or the order cannot be read or is wrong: then file, \
+line and column are named, and nothing was written.";

@@ -85,7 +85,9 @@ fn root() -> PathBuf {
 /// A folder with the files that examples name.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(root().join("scenarios"), folder.path().join("scenarios")).unwrap();
+    for linked in ["scenarios", "examples"] {
+        std::os::unix::fs::symlink(root().join(linked), folder.path().join(linked)).unwrap();
+    }
     let measured = [
         ("perf.csv", "3600.10,msec,task-clock,1,100.00,1.999,CPUs utilized\n"),
         (

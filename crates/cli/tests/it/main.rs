@@ -24,6 +24,7 @@ mod measure;
 mod neutral;
 mod new;
 mod next;
+mod orders;
 mod plot;
 mod profile;
 mod report;
