@@ -204,7 +204,7 @@ pub(crate) enum Command {
     /// Search the parameters of a policy over a suite of scenarios, and try the best ones on its second half.
     #[command(after_help = help::leaderboard::TUNE)]
     Tune(Box<Tune>),
-    /// Build policy files from schedulers of Linux sched_ext, compare two, and export orders by formula to it.
+    /// Schedulers of Linux sched_ext: build policy files from them, compare two, export orders by formula.
     #[command(after_help = help::scx::SCX)]
     Scx {
         #[command(subcommand)]

@@ -38,8 +38,8 @@ Examples:
   oversim run spec_pair --policy LOAD --repeat 1 --trace load.pftrace
   oversim run - --seed 7 -o results < scenarios/spec_pair.yaml
 
-Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon, ended by its policy) or output failed; 2 wrong \
-usage or scenario.";
+Exit status: 0 done; 1 a run did not complete (deadlock, livelock, horizon, ended by its policy) or output \
+failed; 2 wrong usage or scenario.";
 
 pub(crate) const COMPARE: &str = "\
 Examples:

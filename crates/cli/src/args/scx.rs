@@ -45,10 +45,11 @@ pub(crate) struct ScxCompare {
     /// The policy that is compared with it.
     #[arg(value_name = "B", add = Completer::new(complete::policies))]
     pub(crate) second: String,
-    /// The scenarios: files, or names of built-in scenarios. Their own policies and sweeps are left out.
-    #[arg(long, value_name = "SCENARIO", required = true, num_args = 1..)]
+    /// The scenarios: `general` (the suite of `oversim leaderboard`), a directory, files, or names of
+    /// built-in scenarios. Their own policies and sweeps are left out.
+    #[arg(long, value_name = "SUITE|SCENARIO", required = true, num_args = 1..)]
     #[arg(add = Completer::new(complete::scenario))]
-    pub(crate) on: Vec<PathBuf>,
+    pub(crate) on: Vec<String>,
     /// Replicates of each scenario; both policies have the same seeds.
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=10_000))]

@@ -24,8 +24,8 @@ the scheduler uses what oversim does not have: then all of that is listed, and n
 
 pub(crate) const COMPARE: &str = "\
 Examples:
-  oversim scx compare LOAD vtime.wasm --on waiting_on_a_modern_kernel queue_of_requests
-  oversim scx compare vtime.wasm per_llc.wasm --on my.yaml --timeline worst.svg
+  oversim scx compare LOAD VTIME --on two_hogs_one_core locks --repeat 2
+  oversim scx compare LOAD ./vtime.wasm --on general --timeline worst.svg
 
 Both policies run each scenario with the same seeds. The parts of the time of a cpu sum to the difference. A \
 `?` stands behind a difference whose 95 % interval contains zero. A scenario that a policy refuses, or in \

@@ -10,7 +10,7 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 26] = [
+const LONG: [&str; 28] = [
     // The whole suite, and policy files.
     "oversim leaderboard -o board",
     "oversim leaderboard --policy LOAD,VTIME,./mine.wasm",
@@ -18,6 +18,8 @@ const LONG: [&str; 26] = [
     "oversim tune ./mine.wasm.slice_ns --scenarios my_suite",
     // Needs clang.
     "oversim scx build examples/scx/vtime.bpf.c",
+    // Needs its policy file.
+    "oversim scx compare LOAD ./vtime.wasm --on general --timeline worst.svg",
     "oversim scx build examples/scx/per_llc.bpf.c -o per_llc.wasm --format json",
     "oversim scx build main.bpf.c util.bpf.c -I include -D DEBUG=0",
     // Needs a process.
@@ -27,6 +29,7 @@ const LONG: [&str; 26] = [
     "oversim twin record --marks --cpus 0-3 -- mpirun -np 4 ./program",
     "oversim twin record --for 5s -- ./server",
     "oversim kernel diff linux-2.6.28 linux-2.6.30",
+    "oversim kernel diff linux-6.12.0 linux-6.18 --output effects.svg",
     "oversim kernel diff linux-2.6.28 linux-2.6.30 --format csv > effects.csv",
     "oversim run cg_ft_share --repeat 1",
     "oversim calibrate",

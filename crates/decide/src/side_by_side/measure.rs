@@ -14,23 +14,23 @@ const MOST_LABEL: usize = 24;
 /// The metric of wake-up latencies.
 const WAKEUP: &str = "wakeup_latency_p99";
 
-/// Compares two policies on scenarios, in this many replicates (at least 2) with the same seeds.
+/// Compares two policies on scenarios with names, in this many replicates (at least 2) with the same seeds.
 ///
 /// # Errors
 /// No scenario can be compared; the user interrupted.
 pub fn compare(
-    subjects: &[Subject<'_>],
+    subjects: &[(String, Subject<'_>)],
     policies: [&str; 2],
     replicates: u32,
     means: Means<'_>,
 ) -> Result<Answer, Failed> {
     let replicates = replicates.max(2);
     let (mut all, mut left_out, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, subject) in subjects.iter().enumerate() {
-        match sides(subject, number, policies, replicates) {
+    for (number, (name, subject)) in subjects.iter().enumerate() {
+        match sides((name, subject), number, policies, replicates) {
             Ok(sides) => all.push(sides),
             Err(refusal) => {
-                left_out.push(LeftOut { scenario: subject.name.to_owned(), reason: message(&refusal) });
+                left_out.push(LeftOut { scenario: name.clone(), reason: message(&refusal) });
                 refusals.push(refusal);
             }
         }
@@ -48,7 +48,7 @@ pub fn compare(
                 rows.push(row);
                 kept.push((sides, runs));
             }
-            Err(reason) => left_out.push(LeftOut { scenario: sides.name().to_owned(), reason }),
+            Err(reason) => left_out.push(LeftOut { scenario: sides.name.clone(), reason }),
         }
     }
     if rows.is_empty() {
@@ -63,7 +63,7 @@ pub fn compare(
 
 /// A scenario under both policies.
 fn sides(
-    subject: &Subject<'_>,
+    (name, subject): (&str, &Subject<'_>),
     number: usize,
     policies: [&str; 2],
     replicates: u32,
@@ -73,7 +73,7 @@ fn sides(
         subject.experiment(&Wanted { setting, replicates: 0..replicates, draw: None, at_most: None })
     };
     let [first, second] = policies;
-    Ok(Sides { subject: number, experiments: [load(first)?, load(second)?] })
+    Ok(Sides { name: name.to_owned(), subject: number, experiments: [load(first)?, load(second)?] })
 }
 
 /// The message of a rendered diagnostic: its first line without the word before it.
@@ -129,7 +129,7 @@ fn of_numbers(scenario: &str, numbers: &[Vec<Numbers>; 2]) -> Option<Row> {
 /// The row of a scenario all runs of which completed.
 fn row(sides: &Sides, runs: &[Vec<Run>; 2]) -> Result<Row, String> {
     let numbers = runs.each_ref().map(|side| side.iter().map(|run| run.numbers).collect());
-    let row = of_numbers(sides.name(), &numbers).ok_or("a run measured no finite value")?;
+    let row = of_numbers(&sides.name, &numbers).ok_or("a run measured no finite value")?;
     let [first, second] = runs;
     let same = first.iter().zip(second).all(|(first, second)| first.digest == second.digest);
     let wakeups = sides.experiments[0].apps.iter().filter_map(|app| {

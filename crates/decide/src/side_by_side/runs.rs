@@ -15,6 +15,7 @@ use crate::trial::{self, Failed, Means};
 
 /// A scenario under both policies.
 pub(super) struct Sides {
+    pub(super) name: String,
     /// Its number among those that were given.
     pub(super) subject: usize,
     pub(super) experiments: [Experiment; 2],
@@ -24,10 +25,6 @@ impl Sides {
     /// The runs of a side, in the order of the replicates.
     pub(super) fn plans(&self, side: usize) -> impl Iterator<Item = &RunPlan> {
         self.experiments[side].runs.iter().filter(|run| run.alone.is_none() && run.policy == 0)
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.experiments[0].name
     }
 }
 

@@ -27,14 +27,13 @@ const POLLS: &str = "name: polls\nmachine: core:2\nkernel: linux-6.18\nbaseline:
 
 fn compared(texts: &[&str], policies: [&str; 2]) -> Result<Answer, Failed> {
     let registry = PolicyRegistry::default();
-    let subject = |text: &&'static str| Subject {
-        policies: &registry,
-        name: "s.yaml",
-        text,
-        base: Overrides::default(),
+    let subject = |text: &&'static str| {
+        let subject = Subject { policies: &registry, name: "s.yaml", text, base: Overrides::default() };
+        let name = text.lines().next().and_then(|line| line.strip_prefix("name: ")).unwrap();
+        (name.to_owned(), subject)
     };
     let texts: Vec<&'static str> = texts.iter().map(|text| &*String::leak((*text).to_owned())).collect();
-    let subjects: Vec<Subject<'_>> = texts.iter().map(subject).collect();
+    let subjects: Vec<(String, Subject<'_>)> = texts.iter().map(subject).collect();
     let stop = AtomicBool::new(false);
     compare(&subjects, policies, 3, Means { jobs: 2, progress: &|| (), stop: &stop })
 }

@@ -74,7 +74,7 @@ fn shown(lost: &Lost<'_>, means: Means<'_>) -> Result<Worst, Failed> {
     let (app, rank) = owner(plans.first().copied(), lost.task);
     let both = |of: fn(&SeenTask) -> Span| lost.seen.each_ref().map(|seen| of(seen).ns() as f64 / 1e9);
     Ok(Worst {
-        scenario: lost.sides.name().to_owned(),
+        scenario: lost.sides.name.clone(),
         subject: lost.sides.subject,
         seed: plans.first().map_or(0, |plan| plan.options.seed),
         app,

@@ -48,9 +48,11 @@ pub fn figure(board: &Board) -> Attempt {
         value: *value,
         place: Place::new(format!("{} in {}", name(policies, *column), name(scenarios, *row)), String::new()),
     };
-    let tiles: Vec<Tile> = values.iter().map(tile).collect();
     let spots: Vec<Spot> =
-        tiles.iter().map(|tile| Spot { value: tile.value, place: tile.place.clone() }).collect();
+        values.iter().map(tile).map(|tile| Spot { value: tile.value, place: tile.place }).collect();
+    // Two decimals fit a tile; the file of numbers beside the picture has them in full.
+    let shown = |tile: Tile| Tile { value: ((tile.value * 100.0).round() / 100.0).max(0.01), ..tile };
+    let tiles: Vec<Tile> = values.iter().map(tile).map(shown).collect();
     let title = titles::range(&format!("Time over that of {reference}"), &spots, number);
     let title = title.ok_or("no scenario was completed")?;
     let words = Frame {

@@ -1,21 +1,23 @@
 //! `oversim scx compare`: the same scenarios under two schedulers, and where the difference lies.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use decide::side_by_side::{self, Worst};
+use decide::suite;
+use decide::suite::bench::read_files;
 use decide::trial::{Means, Subject};
-use experiment::{PolicyRegistry, is_policy_file};
+use experiment::PolicyRegistry;
 use scenario::Overrides;
 
 use crate::args::{CompareFormat, ScxCompare};
 use crate::bar::Bar;
+use crate::commands::matrix::failure;
 use crate::commands::pair;
 use crate::commands::why::failed;
 use crate::failure::Failure;
-use crate::{input, output, say};
+use crate::{output, say};
 
 /// Most columns of the text.
 const MOST_COLUMNS: usize = 100;
@@ -23,13 +25,16 @@ const MOST_COLUMNS: usize = 100;
 /// Runs both and prints.
 pub(crate) fn compare(args: &ScxCompare, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let picture = args.timeline.as_deref().map(|path| pair::target(path, args.force)).transpose()?;
-    let given = [&args.first, &args.second].map(|policy| from_here(policy));
-    let files = args.on.iter().map(|subject| input::scenario(subject)).collect::<Result<Vec<_>, _>>()?;
-    let base = Overrides { seed: args.seed, set: args.set.clone(), warn: false, ..Overrides::default() };
-    let subject = |(name, text): &'_ (String, String)| (name.clone(), text.clone());
-    let owned: Vec<(String, String)> = files.iter().map(subject).collect();
-    let subjects: Vec<Subject<'_>> =
-        owned.iter().map(|(name, text)| Subject { policies, name, text, base: base.clone() }).collect();
+    let given = [&args.first, &args.second].map(String::clone);
+    let (policies, _) = read_files(policies, &given).map_err(Failure::Input)?;
+    let cells = suite::load(&args.on.join(",")).map_err(failure)?;
+    let mut subjects = Vec::new();
+    for cell in &cells {
+        let mut subject = cell.subject(&policies, args.seed, None);
+        subject.base.set.extend_from_slice(&args.set);
+        subject.base.warn = false;
+        subjects.push((cell.name.clone(), subject));
+    }
     let bar = Bar::new(0, "runs");
     let stop = AtomicBool::new(false);
     let progress = || bar.inc();
@@ -38,7 +43,7 @@ pub(crate) fn compare(args: &ScxCompare, policies: &PolicyRegistry) -> Result<Ex
     say::clear_bar();
     let answer = answer.map_err(failed)?;
     if let Some(picture) = picture {
-        match answer.worst.as_ref().and_then(|worst| Some((worst, subjects.get(worst.subject)?))) {
+        match answer.worst.as_ref().and_then(|worst| Some((worst, &subjects.get(worst.subject)?.1))) {
             Some((worst, subject)) => draw(worst, subject, &given, &picture)?,
             None => say::warning("no picture is written: no task waits longer under one policy"),
         }
@@ -51,13 +56,6 @@ pub(crate) fn compare(args: &ScxCompare, policies: &PolicyRegistry) -> Result<Ex
     };
     output::to_stdout(|out| out.write_all(text.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// A policy file of the command line is relative to the current directory, not to a scenario.
-fn from_here(policy: &str) -> String {
-    let file = is_policy_file(policy) && !policy.trim_start().starts_with('{');
-    let absolute = file.then(|| std::path::absolute(Path::new(policy)).ok()).flatten();
-    absolute.map_or_else(|| policy.to_owned(), |path| path.display().to_string())
 }
 
 /// Draws both runs around the worst moment of the task that lost most.

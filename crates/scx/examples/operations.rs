@@ -1,6 +1,6 @@
 //! What a policy file costs beside the same scheduler in Rust. The command is
-//! `cargo run --release -p oversim-scx --example cost vtime.wasm`, on an idle machine; the file is the one
-//! that `oversim scx build examples/scx/vtime.bpf.c` makes.
+//! `cargo run --release -p oversim-scx --example operations vtime.wasm`, on an idle machine; the file is that
+//! which `oversim scx build examples/scx/vtime.bpf.c` makes.
 #![expect(clippy::print_stdout, reason = "a program for developers prints its results")]
 
 use std::error::Error;
