@@ -10,7 +10,7 @@ const fn plain(c: char) -> bool {
 /// A scalar, in quotes where it needs them.
 pub(crate) fn scalar(text: &str) -> String {
     let starts =
-        text.chars().next().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'));
+        text.chars().next().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'));
     let quoted = !starts || text == "-" || !text.chars().all(plain);
     match quoted {
         false => text.to_owned(),

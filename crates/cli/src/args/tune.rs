@@ -22,6 +22,9 @@ pub(crate) struct Tune {
     /// `SPEED.interval,threshold`, `./mine.wasm.slice_ns`. Default: all but lists and costs.
     #[arg(value_name = "POLICY[.PARAMETERS]", add = Completer::new(complete::policies))]
     pub(crate) policy: String,
+    /// Also search changes of the formulas of an order (a file that ends in .order), up to four at once.
+    #[arg(long)]
+    pub(crate) expressions: bool,
     /// Scenarios to search on: `general`, the built-in suite; a directory; files or built-in scenarios, with
     /// commas between them. Those of the folder `holdout` of a directory are only for the last try.
     #[arg(long, value_name = "SUITE", default_value = GENERAL, add = Completer::new(complete::scenario))]
@@ -44,7 +47,8 @@ pub(crate) struct Tune {
     /// the default. Default: 1s.
     #[arg(long, value_name = "TIME", value_parser = wait)]
     pub(crate) longest_wait: Option<u64>,
-    /// Also write the answer to this file: the key `policies` of a scenario.
+    /// Also write the answer to this file: the key `policies` of a scenario; with `--expressions` the order, if a
+    /// changed one is the answer.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace a file that exists.

@@ -1,14 +1,18 @@
-//! `oversim tune`: the parameters of a policy, searched over a suite.
+//! `oversim tune`: the parameters of a policy, or the formulas of an order, searched over a suite.
 
+use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use decide::suite;
 use decide::suite::bench::read_files;
-use decide::tune::{self, Request, Subject};
+use decide::tune::{self, Formulas, Request, Subject};
 use experiment::PolicyRegistry;
 use experiment::export::View;
+use scx::formula::{Formula, changed};
+use tempfile::TempDir;
 
 use super::matrix::{failure, measured};
 use crate::args::Tune;
@@ -22,7 +26,9 @@ pub(crate) fn tune(args: &Tune, policies: &PolicyRegistry) -> Result<ExitCode, F
     let file = args.output.as_deref().map(target).transpose()?;
     let (policy, names) = tune::parts(&args.policy);
     let (policies, _) = read_files(policies, std::slice::from_ref(&policy)).map_err(Failure::Input)?;
-    let subject = Subject::of(&policies, &policy, &names).map_err(Failure::Input)?;
+    let formulas = if args.expressions { Some(Order::read(&policy, args)?) } else { None };
+    let formulas = formulas.map(|order| Arc::new(order) as Arc<dyn Formulas>);
+    let subject = Subject::of(&policies, &policy, &names, formulas).map_err(Failure::Input)?;
     let cells = suite::load(&args.scenarios).map_err(failure)?;
     let request = Request {
         suite: args.scenarios.clone(),
@@ -34,10 +40,60 @@ pub(crate) fn tune(args: &Tune, policies: &PolicyRegistry) -> Result<ExitCode, F
     };
     let jobs = args.jobs.map_or(0, NonZeroUsize::get);
     let found = measured(jobs, |means| tune::tune(&cells, &policies, (&subject, &request), means))?;
-    if let Some(file) = &file {
+    if let Some(file) = file.as_ref().filter(|_| found.order.is_none() || found.gains) {
         file.write(&|out| out.write_all(tune::snippet(&found).as_bytes()))?;
         say::remark(format_args!("{} written", file.named().display()));
     }
     to_stdout(|out| args.format.write(&found, out, &View::FILE))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// An order and the folder in which its changed forms are, as long as the search goes on.
+struct Order {
+    formula: Formula,
+    folder: TempDir,
+    /// The name of the file for the answer.
+    shown: String,
+}
+
+impl Order {
+    fn read(policy: &str, args: &Tune) -> Result<Self, Failure> {
+        if !policy.ends_with(".order") {
+            return Err(Failure::Input(format!(
+                "{policy} has no formulas: --expressions is for an order, a file that ends in .order"
+            )));
+        }
+        let named = |path: &&std::path::PathBuf| path.extension().is_none_or(|end| end != "order");
+        if let Some(path) = args.output.as_ref().filter(named) {
+            let path = path.display();
+            return Err(Failure::Input(format!("{path}: a file with an order ends in .order")));
+        }
+        let wrong = |error: std::io::Error| Failure::Input(format!("cannot read {policy}: {error}"));
+        let text = fs::read_to_string(policy).map_err(wrong)?;
+        let formula = Formula::parse(policy, &text).map_err(|why| Failure::Rendered(why.to_string()))?;
+        let folder = tempfile::tempdir();
+        let folder = folder.map_err(|error| Failure::Output(format!("no folder for orders: {error}")))?;
+        let output = args.output.as_ref().map(|path| path.display().to_string());
+        let shown = output.unwrap_or_else(|| "./tuned.order".to_owned());
+        Ok(Self { formula, folder, shown })
+    }
+}
+
+impl Formulas for Order {
+    fn name(&self, changes: &[u64], shown: bool) -> String {
+        if shown {
+            return self.shown.clone();
+        }
+        let numbers: Vec<String> = changes.iter().map(u64::to_string).collect();
+        let path = self.folder.path().join(format!("{}-{}.order", self.formula.name, numbers.join("-")));
+        if !path.exists() {
+            // What is not written is refused as a policy that cannot be read.
+            let _ = fs::write(&path, self.text(changes));
+        }
+        path.display().to_string()
+    }
+
+    fn text(&self, changes: &[u64]) -> String {
+        changed(&self.formula, changes).to_string()
+    }
 }

@@ -15,6 +15,7 @@ pub(crate) const TUNE: &str = "\
 Examples:
   oversim tune SPEED -o best.yaml
   oversim tune ./mine.wasm.slice_ns --scenarios my_suite
+  oversim tune ./mine.order --expressions -o better.order
   oversim tune VTIME.slice --scenarios two_hogs_one_core --budget 20 --repeat 2
   oversim tune RUSTY.slice --scenarios two_hogs_one_core --budget 20 --format json
 

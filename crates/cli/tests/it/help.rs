@@ -10,12 +10,13 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 28] = [
+const LONG: [&str; 29] = [
     // The whole suite, and policy files.
     "oversim leaderboard -o board",
     "oversim leaderboard --policy LOAD,VTIME,./mine.wasm",
     "oversim tune SPEED -o best.yaml",
     "oversim tune ./mine.wasm.slice_ns --scenarios my_suite",
+    "oversim tune ./mine.order --expressions -o better.order",
     // Needs clang.
     "oversim scx build examples/scx/vtime.bpf.c",
     // Needs its policy file.

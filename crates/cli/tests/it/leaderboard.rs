@@ -117,3 +117,43 @@ fn wrong_suites_policies_and_parameters_end_with_status_2() {
         assert!(code == 2 && out.is_empty() && err.contains(said), "{args:?}: {code} {err}");
     }
 }
+
+#[test]
+fn formulas_of_an_order_are_searched_whatever_the_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("team.yaml"), TEAM).unwrap();
+    std::fs::write(path("mine.order"), "key: created\nslice: 40ms\n").unwrap();
+    let (order, scenario, output) = (path("mine.order"), path("team.yaml"), path("better.order"));
+    let asked =
+        ["tune", &order, "--expressions", "--scenarios", &scenario, "--budget", "200", "--repeat", "12"];
+    let run = |more: &[&str]| oversim(&[&asked[..], more].concat(), "");
+    let (code, text, err) = run(&["--jobs", "1", "-o", &output]);
+    assert_eq!(code, 0, "{err}");
+    assert!(text.contains("Answer    The hold-out shows a gain.") && text.contains("Order "), "{text}");
+    assert_eq!(run(&["--jobs", "2"]).1, text.replace(&output, "./tuned.order"));
+    // What is written is what was found.
+    let found: serde_json::Value = serde_json::from_str(&run(&["--format", "json"]).1).unwrap();
+    let written = std::fs::read_to_string(&output).unwrap();
+    assert!(written.ends_with(found["order"].as_str().unwrap()), "{written}");
+    let (code, _, err) = oversim(&["run", &scenario, "--policy", &output, "--repeat", "1"], "");
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn formulas_are_searched_in_orders_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("mine.order"), "key: vtime\nslice: 40ms\n").unwrap();
+    std::fs::write(path("bad.order"), "key: vtime +\nslice: 40ms\n").unwrap();
+    for (policy, more, why) in [
+        ("SPEED".to_owned(), vec![], "SPEED has no formulas"),
+        (path("mine.order"), vec!["-o", "best.yaml"], "ends in .order"),
+        (path("bad.order"), vec![], "bad.order:1:13"),
+        (path("none.order"), vec![], "No such file"),
+    ] {
+        let asked = ["tune", &policy, "--expressions", "--scenarios", "two_hogs_one_core"];
+        let (code, _, err) = oversim(&[&asked[..], &more].concat(), "");
+        assert!(code == 2 && err.contains(why), "{code} {err}");
+    }
+}

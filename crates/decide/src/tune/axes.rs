@@ -1,4 +1,8 @@
-//! What a search may set: the parameters of a policy, each on the scale on which it is searched.
+//! What a search may set: the parameters of a policy, each on the scale on which it is searched, and changes of
+//! the formulas of an order.
+
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
 
 use experiment::PolicyRegistry;
 use notation::parameter::{Kind, Parameter};
@@ -30,6 +34,28 @@ enum Scale {
         /// Whether 0 is one of the values.
         zero: bool,
     },
+    /// A change of a formula, which follows from the number; 0 is none.
+    Change,
+}
+
+/// The share of the scale that is no change.
+const NO_CHANGE: f64 = 0.25;
+/// Changes of the formulas of an order that a setting may have: as many as one can follow.
+const CHANGES: [&str; 4] = ["change 1", "change 2", "change 3", "change 4"];
+
+/// The formulas of an order, with changes: how they are run and shown.
+pub trait Formulas: Send + Sync {
+    /// The policy file of the order with these changes, as a scenario names it. `shown`: for an answer, by the
+    /// name that its reader can give the file.
+    fn name(&self, changes: &[u64], shown: bool) -> String;
+    /// The text of the order with these changes.
+    fn text(&self, changes: &[u64]) -> String;
+}
+
+impl Debug for dyn Formulas {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("Formulas")
+    }
 }
 
 /// A parameter that is searched.
@@ -45,7 +71,7 @@ pub struct Axis {
 }
 
 /// A policy and what is searched of it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Subject {
     /// The policy as a scenario names it.
     pub policy: String,
@@ -53,6 +79,8 @@ pub struct Subject {
     pub axes: Vec<Axis>,
     /// Parameters that are not searched: lists, and costs that nobody names.
     pub left_out: Vec<&'static str>,
+    /// The formulas, where these are searched, too.
+    pub formulas: Option<Arc<dyn Formulas>>,
 }
 
 /// The name of the policy and those of the parameters in `SPEED`, `SPEED.interval,threshold`,
@@ -75,11 +103,16 @@ fn is_cost(name: &str) -> bool {
 }
 
 impl Subject {
-    /// The parameters of a policy of the registry with these names, or all.
+    /// The parameters of a policy of the registry with these names, or all, and changes of its formulas.
     ///
     /// # Errors
     /// A sentence: there is no such policy or parameter, or nothing can be searched.
-    pub fn of(policies: &PolicyRegistry, policy: &str, names: &[String]) -> Result<Self, String> {
+    pub fn of(
+        policies: &PolicyRegistry,
+        policy: &str,
+        names: &[String],
+        formulas: Option<Arc<dyn Formulas>>,
+    ) -> Result<Self, String> {
         let Some(entry) = policies.find(policy) else {
             let known: Vec<&str> = policies.entries().map(|entry| entry.name).collect();
             return Err(format!("there is no policy `{policy}`; {}", advice(policy, &known)));
@@ -96,6 +129,9 @@ impl Subject {
                 _ => left_out.push(parameter.name),
             }
         }
+        if formulas.is_some() {
+            axes.extend(CHANGES.map(Axis::change));
+        }
         if axes.is_empty() {
             let why = match (known.is_empty(), left_out.is_empty()) {
                 (true, _) => "it has no parameters".to_owned(),
@@ -106,7 +142,7 @@ impl Subject {
         }
         // A name is written as the registry has it; a file as the user has it.
         let policy = if policies::is_file(policy) { policy } else { entry.name };
-        Ok(Self { policy: policy.to_owned(), axes, left_out })
+        Ok(Self { policy: policy.to_owned(), axes, left_out, formulas })
     }
 
     /// The defaults.
@@ -121,21 +157,44 @@ impl Subject {
         self.axes.iter().zip(values).filter(|(axis, value)| axis.parameter.default != **value).count()
     }
 
-    /// The values that differ from the defaults, as a scenario writes them.
+    /// The changes of formulas among values.
+    #[must_use]
+    pub fn changes_of_formulas(&self, values: &[u64]) -> Vec<u64> {
+        let all = self.axes.iter().zip(values);
+        all.filter(|(axis, _)| axis.scale == Scale::Change).map(|(_, value)| *value).collect()
+    }
+
+    /// The values of parameters that differ from the defaults, as a scenario writes them.
     #[must_use]
     pub fn changed(&self, values: &[u64]) -> Vec<(&'static str, String)> {
-        let all = self.axes.iter().zip(values).filter(|(axis, value)| axis.parameter.default != **value);
+        let other = |(axis, value): &(&Axis, &u64)| axis.is_parameter() && axis.parameter.default != **value;
+        let all = self.axes.iter().zip(values).filter(other);
         all.map(|(axis, value)| (axis.parameter.name, axis.written(*value))).collect()
     }
 
     /// The policy with these values as a scenario and `--policy` take it. `label`: another name of it.
     #[must_use]
     pub fn item(&self, values: &[u64], label: Option<&str>) -> String {
+        self.named(values, label, false)
+    }
+
+    /// The same for an answer: a changed order has the name that its reader gives the file.
+    #[must_use]
+    pub fn shown(&self, values: &[u64], label: Option<&str>) -> String {
+        self.named(values, label, true)
+    }
+
+    fn named(&self, values: &[u64], label: Option<&str>, shown: bool) -> String {
         let changed = self.changed(values);
-        let name = flow::scalar(&self.policy);
-        if changed.is_empty() && label.is_none() {
+        let changes = self.changes_of_formulas(values);
+        let formulas = self.formulas.as_ref().filter(|_| changes.iter().any(|change| *change != 0));
+        let name = formulas.map_or_else(|| self.policy.clone(), |all| all.name(&changes, shown));
+        let plain = flow::scalar(&name) == name;
+        // A name in quotes is read as one within braces only.
+        if changed.is_empty() && label.is_none() && plain {
             return name;
         }
+        let name = flow::scalar(&name);
         let pairs =
             changed.iter().map(|(name, value)| format!("{}: {}", flow::scalar(name), flow::scalar(value)));
         let pairs: Vec<String> = pairs.collect();
@@ -170,6 +229,20 @@ impl Axis {
         (low < high || scale == Scale::Words).then_some(Self { parameter, low, high, scale })
     }
 
+    /// A change of a formula.
+    fn change(name: &'static str) -> Self {
+        let (low, high) = (0, 1 << 32);
+        let about = "A change of a formula.";
+        let parameter = Parameter { name, kind: Kind::Count, default: 0, min: low, max: high, about };
+        Self { parameter, low, high, scale: Scale::Change }
+    }
+
+    /// Whether it is a parameter of the policy, no change of a formula.
+    #[must_use]
+    pub fn is_parameter(&self) -> bool {
+        self.scale != Scale::Change
+    }
+
     /// The value at a place from 0 to 1: numbers have two digits, as somebody would type them.
     #[must_use]
     pub fn value(&self, place: f64) -> u64 {
@@ -181,6 +254,8 @@ impl Axis {
                 (low + (place * count) as u64).min(high)
             }
             Scale::Log { zero: true } if place < ZERO => 0,
+            Scale::Change if place < NO_CHANGE => 0,
+            Scale::Change => 1 + ((place - NO_CHANGE) / (1.0 - NO_CHANGE) * (high - 1) as f64) as u64,
             Scale::Log { zero } => {
                 let part = if zero { (place - ZERO) / (1.0 - ZERO) } else { place };
                 let (from, to) = (libm::log(low as f64), libm::log(high as f64));
@@ -199,6 +274,8 @@ impl Axis {
                 (value.clamp(low, high) - low) as f64 / count + 0.5 / count
             }
             Scale::Log { zero: true } if value == 0 => ZERO / 2.0,
+            Scale::Change if value == 0 => NO_CHANGE / 2.0,
+            Scale::Change => NO_CHANGE + (1.0 - NO_CHANGE) * ((value - 1) as f64 / (high - 1) as f64),
             Scale::Log { zero } => {
                 let value = value.clamp(low, high) as f64;
                 let (from, to) = (libm::log(low as f64), libm::log(high as f64));
@@ -211,7 +288,7 @@ impl Axis {
     /// Whether neighbouring places have similar values.
     #[must_use]
     pub fn is_number(&self) -> bool {
-        self.scale != Scale::Words
+        !matches!(self.scale, Scale::Words | Scale::Change)
     }
 
     /// A value as a scenario writes it.
@@ -236,7 +313,7 @@ mod tests {
 
     fn subject(policy: &str, names: &[&str]) -> Result<Subject, String> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        Subject::of(&PolicyRegistry::default(), policy, &names)
+        Subject::of(&PolicyRegistry::default(), policy, &names, None)
     }
 
     #[test]

@@ -42,7 +42,8 @@ fn write_yaml(tuned: &Tuned, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(snippet(tuned).as_bytes())
 }
 
-/// The key `policies` of a scenario: the answer beside the default, with what is known of it as comments.
+/// The key `policies` of a scenario, the answer beside the default, or the order that was found, with what is known
+/// of it as comments.
 #[must_use]
 pub fn snippet(tuned: &Tuned) -> String {
     let mut text = String::new();
@@ -50,6 +51,9 @@ pub fn snippet(tuned: &Tuned) -> String {
         for line in notation::text::wrapped(&format!("{title}: {sentence}"), 98) {
             text.push_str(&format!("# {}\n", notation::neutral::line(&line)));
         }
+    }
+    if let (Some(order), true) = (&tuned.order, tuned.gains) {
+        return text + order;
     }
     let default = flow::scalar(&tuned.policy);
     text.push_str(&format!("policies:\n  - {default}\n"));

@@ -1,5 +1,5 @@
-//! Parameters of a policy found by a search over one half of a suite, and tried once on the other half: the
-//! answer is the default unless that shows a gain.
+//! Parameters of a policy, or changes of the formulas of an order, found by a search over one half of a suite, and
+//! tried once on the other half: the answer is the default unless that shows a gain.
 
 mod axes;
 mod forms;
@@ -21,7 +21,7 @@ use crate::suite::ratio::Ratio;
 use crate::suite::{Cell, Half};
 use crate::trial::{Failed, Means};
 
-pub use axes::{Subject, parts};
+pub use axes::{Formulas, Subject, parts};
 pub use forms::{FORMATS, snippet};
 pub use record::Refusal;
 
@@ -106,6 +106,9 @@ pub struct Tuned {
     pub left_out: Vec<&'static str>,
     /// The policy with the values of the best setting of the search, as a scenario writes it.
     pub candidate: String,
+    /// Where formulas are searched: the text of the order of the candidate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
     /// Whether the candidate is the answer; else it is the default.
     pub gains: bool,
     /// Why.
@@ -214,9 +217,16 @@ fn begin(subject: &Subject, request: &Request, chosen: &[u64]) -> Tuned {
         suite: request.suite.clone(),
         objective: request.objective.clone(),
         seed: request.seed,
-        parameters: subject.axes.iter().zip(chosen).map(found).collect(),
+        parameters: subject
+            .axes
+            .iter()
+            .zip(chosen)
+            .filter(|(axis, _)| axis.is_parameter())
+            .map(found)
+            .collect(),
         left_out: subject.left_out.clone(),
-        candidate: subject.item(chosen, None),
+        candidate: subject.shown(chosen, None),
+        order: subject.formulas.as_ref().map(|all| all.text(&subject.changes_of_formulas(chosen))),
         gains: false,
         why: String::new(),
         train: None,
@@ -286,7 +296,7 @@ mod tests {
 
     fn run(cells: &[Cell], request: &Request, jobs: usize) -> Result<Tuned, Failed> {
         let policies = PolicyRegistry::default();
-        let subject = Subject::of(&policies, "VTIME", &["slice".to_owned()]).unwrap();
+        let subject = Subject::of(&policies, "VTIME", &["slice".to_owned()], None).unwrap();
         let stop = AtomicBool::new(false);
         tune(cells, &policies, (&subject, request), Means { jobs, progress: &|| (), stop: &stop })
     }

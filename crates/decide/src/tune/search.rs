@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_first_settings_spread_over_every_scale_and_children_keep_to_their_ranges() {
-        let subject = Subject::of(&PolicyRegistry::default(), "SPEED", &[]).unwrap();
+        let subject = Subject::of(&PolicyRegistry::default(), "SPEED", &[], None).unwrap();
         let mut draws = Draws(7);
         let all = spread(&subject, &mut draws, 10);
         let axis = &subject.axes[0];
@@ -312,7 +312,8 @@ mod tests {
 
     #[test]
     fn each_value_is_tried_alone() {
-        let subject = Subject::of(&PolicyRegistry::default(), "SPEED", &["measure".to_owned()]).unwrap();
+        let subject =
+            Subject::of(&PolicyRegistry::default(), "SPEED", &["measure".to_owned()], None).unwrap();
         let Some(notation::parameter::Kind::Choice(words)) =
             subject.axes.first().map(|axis| axis.parameter.kind.of_one())
         else {

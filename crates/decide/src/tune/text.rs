@@ -34,6 +34,9 @@ pub(super) fn write_text(tuned: &Tuned, out: &mut dyn Write) -> io::Result<()> {
 /// Titles and sentences.
 pub(super) fn sentences(tuned: &Tuned) -> Vec<(&'static str, String)> {
     let mut all = vec![("Type", typed(tuned)), ("Answer", format!("{}.", capital(&tuned.why)))];
+    if let (Some(order), true) = (&tuned.order, tuned.train.is_some()) {
+        all.push(("Order", formulas(order)));
+    }
     if let Some(holdout) = &tuned.holdout {
         all.push(("Hold-out", sure(tuned, holdout)));
     }
@@ -76,6 +79,13 @@ fn typed(tuned: &Tuned) -> String {
     } else {
         format!("policies: [{}], the default.", tuned.policy)
     }
+}
+
+/// What an order does, without its parameters.
+fn formulas(order: &str) -> String {
+    let keys = ["queue: ", "key: ", "slice: ", "preempts: "];
+    let lines = order.lines().filter(|line| keys.iter().any(|key| line.starts_with(key)));
+    format!("the candidate has {}.", lines.collect::<Vec<_>>().join("; "))
 }
 
 fn sure(tuned: &Tuned, holdout: &Tried) -> String {
@@ -128,7 +138,8 @@ fn values(tuned: &Tuned) -> String {
         [] => String::new(),
         names => format!(" Not searched: {}.", names.join(", ")),
     };
-    format!("{}.{left_out}", all.join("; "))
+    let all = if all.is_empty() { "no parameters".to_owned() } else { all.join("; ") };
+    format!("{all}.{left_out}")
 }
 
 fn effort(tuned: &Tuned) -> String {
@@ -178,6 +189,7 @@ mod tests {
             parameters: vec![found],
             left_out: vec!["list"],
             candidate: "{ VTIME: { slice: 3ms } }".to_owned(),
+            order: None,
             gains,
             why: "the hold-out shows a gain".to_owned(),
             train: Some(tried("one", &[-0.5, -0.51, -0.49])),
@@ -215,6 +227,16 @@ mod tests {
         );
         let yaml = super::super::snippet(&tuned(true));
         assert!(yaml.ends_with("policies:\n  - VTIME\n  - { VTIME: { slice: 3ms }, as: tuned }\n"), "{yaml}");
+    }
+
+    #[test]
+    fn an_order_is_shown_and_written_as_it_is_run() {
+        let order = "parameters:\n  a: 1\nqueue: cpu\nkey: vtime\nslice: a\n".to_owned();
+        let found = Tuned { order: Some(order.clone()), ..tuned(true) };
+        assert!(text(&found).contains("Order     the candidate has queue: cpu; key: vtime; slice: a."));
+        assert!(super::super::snippet(&found).ends_with(&format!("\n{order}")));
+        let found = Tuned { order: Some(order), ..tuned(false) };
+        assert!(super::super::snippet(&found).ends_with("policies:\n  - VTIME\n"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! are trees ([`Expression`]) that a search can change. [`Formula::entry`] and [`Ordered`] run it,
 //! [`Formula::c`] writes it as a scheduler in BPF C. `docs/how-to/orders.md` is about the text.
 
+mod edit;
 mod entry;
 mod export;
 mod expression;
@@ -17,6 +18,7 @@ mod scheduler;
 pub mod table;
 mod variable;
 
+pub use edit::changed;
 pub use entry::read;
 pub use expression::{Expression, MOST_NODES, MOST_WAITING};
 pub use file::MOST_BYTES;
