@@ -47,8 +47,8 @@ pub(crate) struct Tune {
     /// the default. Default: 1s.
     #[arg(long, value_name = "TIME", value_parser = wait)]
     pub(crate) longest_wait: Option<u64>,
-    /// Also write the answer to this file: the key `policies` of a scenario; with `--expressions` the order, if a
-    /// changed one is the answer.
+    /// Also write the answer to this file: the key `policies` of a scenario; with `--expressions` the order,
+    /// if a changed one is the answer.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace a file that exists.

@@ -1,5 +1,5 @@
-//! What a search may set: the parameters of a policy, each on the scale on which it is searched, and changes of
-//! the formulas of an order.
+//! What a search may set: the parameters of a policy, each on the scale on which it is searched, and changes
+//! of the formulas of an order.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -45,8 +45,8 @@ const CHANGES: [&str; 4] = ["change 1", "change 2", "change 3", "change 4"];
 
 /// The formulas of an order, with changes: how they are run and shown.
 pub trait Formulas: Send + Sync {
-    /// The policy file of the order with these changes, as a scenario names it. `shown`: for an answer, by the
-    /// name that its reader can give the file.
+    /// The policy file of the order with these changes, as a scenario names it. `shown`: for an answer, by
+    /// the name that its reader can give the file.
     fn name(&self, changes: &[u64], shown: bool) -> String;
     /// The text of the order with these changes.
     fn text(&self, changes: &[u64]) -> String;

@@ -42,8 +42,8 @@ fn write_yaml(tuned: &Tuned, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(snippet(tuned).as_bytes())
 }
 
-/// The key `policies` of a scenario, the answer beside the default, or the order that was found, with what is known
-/// of it as comments.
+/// The key `policies` of a scenario, the answer beside the default, or the order that was found, with what is
+/// known of it as comments.
 #[must_use]
 pub fn snippet(tuned: &Tuned) -> String {
     let mut text = String::new();

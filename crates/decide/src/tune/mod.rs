@@ -1,5 +1,5 @@
-//! Parameters of a policy, or changes of the formulas of an order, found by a search over one half of a suite, and
-//! tried once on the other half: the answer is the default unless that shows a gain.
+//! Parameters of a policy, or changes of the formulas of an order, found by a search over one half of a
+//! suite, and tried once on the other half: the answer is the default unless that shows a gain.
 
 mod axes;
 mod forms;
