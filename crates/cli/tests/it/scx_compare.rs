@@ -1,7 +1,5 @@
 //! `oversim scx compare` on small scenarios.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::fs;
 
 use crate::support::oversim;
