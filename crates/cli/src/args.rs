@@ -55,7 +55,7 @@ pub(crate) use matrix::Matrix;
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use profile::Profile;
 pub(crate) use reproduce::Reproduce;
-pub(crate) use scx::{CompareFormat, Scx, ScxBuild, ScxCompare, ScxExport};
+pub(crate) use scx::{Scx, ScxBuild, ScxCompare, ScxExport};
 pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
 pub(crate) use tune::Tune;
 pub(crate) use twin::{

@@ -294,29 +294,26 @@ fn simulate(
     means: Means<'_>,
 ) -> Result<Vec<Result<Done, String>>, Failed> {
     each(jobs.len(), means, |at, end| {
-        let Some(job) = jobs.get(at) else { return Ok(Ok(Done::default())) };
+        let Some(job) = jobs.get(at) else { return Ok(Done::default()) };
         let mut longest = LongestWait::default();
-        let report = match simulate_one(&job.plan, &mut (end, &mut longest)) {
-            Ok(report) => report,
-            Err(reason) => return Ok(Err(format!("a run cannot be simulated: {reason}"))),
-        };
+        let report = simulate_one(&job.plan, &mut (end, &mut longest))?;
         let (_, ended) = measured::outcome(&job.plan, &report);
         let values = measured::values(&experiments[job.trial].apps, &job.plan, &report);
         debug_assert_eq!(ended.is_empty(), report.outcome == Outcome::Completed);
-        Ok(Ok(Done { values, ended, events: report.events, longest_wait: longest.at(report.makespan) }))
+        Ok(Done { values, ended, events: report.events, longest_wait: longest.at(report.makespan) })
     })
 }
 
 /// Does so many pieces of work on the threads, each with the observer that its runs have to have; the answers
-/// are in their order.
+/// are in their order, and what the simulator refuses has the reason in its place.
 ///
 /// # Errors
-/// Of the first piece that the simulator refuses; the user interrupted.
+/// Threads cannot be started; the user interrupted.
 pub(crate) fn each<T: Send>(
     count: usize,
     means: Means<'_>,
     work: impl Fn(usize, &mut dyn Observer) -> Result<T, String> + Sync,
-) -> Result<Vec<T>, Failed> {
+) -> Result<Vec<Result<T, String>>, Failed> {
     let one = |at: usize| {
         let answer = stoppable(means.stop, |end| work(at, end));
         if matches!(answer, Ok(Some(_))) {
@@ -327,14 +324,17 @@ pub(crate) fn each<T: Send>(
     let all = || (0..count).into_par_iter().with_max_len(1).map(one).collect::<Vec<_>>();
     let done = on_threads(count, means.jobs, all)
         .map_err(|error| Failed::Refused(format!("cannot start threads: {error}")))?;
-    let refused = done.iter().find_map(|answer| answer.as_ref().err());
-    if let Some(reason) = refused {
-        return Err(Failed::Refused(format!("a run cannot be simulated: {reason}")));
-    }
     if means.stop.load(Ordering::Relaxed) {
         return Err(Failed::Stopped);
     }
-    done.into_iter().map(|answer| answer.ok().flatten().ok_or(Failed::Stopped)).collect()
+    let refused = |reason| format!("a run cannot be simulated: {reason}");
+    done.into_iter().map(|answer| answer.map_err(refused).transpose().ok_or(Failed::Stopped)).collect()
+}
+
+/// The sentence of a rendered error, without its place.
+pub(crate) fn sentence(rendered: &str) -> String {
+    let line = rendered.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).trim_end_matches('.').to_owned()
 }
 
 /// Adds the metrics that refer to dedicated runs.

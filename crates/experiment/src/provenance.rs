@@ -294,4 +294,21 @@ mod tests {
     fn names_appear_once() {
         assert_eq!(distinct(["a", "b", "a"].into_iter()), ["a", "b"]);
     }
+
+    #[test]
+    fn every_outcome_counts_once_under_its_own_word() {
+        let why = || "x".to_owned();
+        let all = [
+            Outcome::Completed,
+            Outcome::Horizon,
+            Outcome::Deadlock(why()),
+            Outcome::Livelock(why()),
+            Outcome::Failed(why()),
+        ];
+        let mut counts = Outcomes::default();
+        all.iter().for_each(|outcome| counts.add(word(outcome)));
+        counts.add("invalid");
+        let once = Outcomes { completed: 1, horizon: 1, deadlock: 1, livelock: 1, failed: 1 };
+        assert_eq!(counts, once);
+    }
 }

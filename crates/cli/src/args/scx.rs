@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 use clap_complete::engine::ArgValueCompleter as Completer;
+use decide::side_by_side::{self, Answer};
+use experiment::export::Exported;
 
-use super::{AnswerFormat, jobs, seed};
+use super::{AnswerFormat, form, jobs, seed};
 use crate::{complete, help};
 
 #[derive(Subcommand, Debug)]
@@ -21,19 +23,6 @@ pub(crate) enum Scx {
     /// Write an order by formula as a scheduler in BPF C, for Linux and for `oversim scx build`.
     #[command(after_help = help::scx::EXPORT)]
     Export(ScxExport),
-}
-
-/// The form of a comparison.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CompareFormat {
-    /// At most 25 lines of 100 columns.
-    Text,
-    /// One JSON object with everything.
-    Json,
-    /// All scenarios and parts in Markdown.
-    Markdown,
-    /// A line for each quantity of each scenario.
-    Csv,
 }
 
 #[derive(Args, Debug)]
@@ -68,8 +57,8 @@ pub(crate) struct ScxCompare {
     #[arg(long, requires = "timeline")]
     pub(crate) force: bool,
     /// Form of the answer.
-    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
-    pub(crate) format: CompareFormat,
+    #[arg(long, default_value = "text", value_parser = form(side_by_side::FORMATS))]
+    pub(crate) format: Exported<Answer>,
     /// Threads that simulate. Default: as many as this process may use. Results do not depend on it.
     #[arg(short, long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,

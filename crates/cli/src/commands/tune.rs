@@ -40,9 +40,16 @@ pub(crate) fn tune(args: &Tune, policies: &PolicyRegistry) -> Result<ExitCode, F
     };
     let jobs = args.jobs.map_or(0, NonZeroUsize::get);
     let found = measured(jobs, |means| tune::tune(&cells, &policies, (&subject, &request), means))?;
-    if let Some(file) = file.as_ref().filter(|_| found.order.is_none() || found.gains) {
-        file.write(&|out| out.write_all(tune::snippet(&found).as_bytes()))?;
-        say::remark(format_args!("{} written", file.named().display()));
+    match &file {
+        Some(file) if found.order.is_some() && !found.gains => {
+            let name = file.named().display();
+            say::remark(format_args!("{name} is not written: the answer is the order as it is"));
+        }
+        Some(file) => {
+            file.write(&|out| out.write_all(tune::snippet(&found).as_bytes()))?;
+            say::remark(format_args!("{} written", file.named().display()));
+        }
+        None => {}
     }
     to_stdout(|out| args.format.write(&found, out, &View::FILE))?;
     Ok(ExitCode::SUCCESS)
@@ -63,8 +70,8 @@ impl Order {
                 "{policy} has no formulas: --expressions is for an order, a file that ends in .order"
             )));
         }
-        let named = |path: &&std::path::PathBuf| path.extension().is_none_or(|end| end != "order");
-        if let Some(path) = args.output.as_ref().filter(named) {
+        let output = args.output.as_deref();
+        if let Some(path) = output.filter(|path| path.extension().is_none_or(|end| end != "order")) {
             let path = path.display();
             return Err(Failure::Input(format!("{path}: a file with an order ends in .order")));
         }
@@ -73,8 +80,7 @@ impl Order {
         let formula = Formula::parse(policy, &text).map_err(|why| Failure::Rendered(why.to_string()))?;
         let folder = tempfile::tempdir();
         let folder = folder.map_err(|error| Failure::Output(format!("no folder for orders: {error}")))?;
-        let output = args.output.as_ref().map(|path| path.display().to_string());
-        let shown = output.unwrap_or_else(|| "./tuned.order".to_owned());
+        let shown = output.map_or_else(|| "./tuned.order".to_owned(), |path| path.display().to_string());
         Ok(Self { formula, folder, shown })
     }
 }

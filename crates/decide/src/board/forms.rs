@@ -2,30 +2,13 @@
 
 use std::io::{self, Write};
 
-use experiment::export::{Exported, Exporter, Form, View};
+use experiment::export::Exported;
 use notation::neutral;
 
 use super::Board;
 use super::markdown::write_markdown;
 use super::text::write_text;
-
-/// A form.
-#[derive(Debug)]
-struct Written {
-    name: &'static str,
-    about: &'static str,
-    write: fn(&Board, &mut dyn Write) -> io::Result<()>,
-}
-
-impl Exporter<Board> for Written {
-    fn form(&self) -> Form {
-        Form { name: self.name, file: None, about: self.about }
-    }
-
-    fn write(&self, board: &Board, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
-        (self.write)(board, out)
-    }
-}
+use crate::matrix::Written;
 
 /// The forms of a board.
 pub const FORMATS: &[Exported<Board>] = &[

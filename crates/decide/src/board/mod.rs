@@ -14,10 +14,10 @@ use scenario::Overrides;
 use serde::Serialize;
 
 use crate::goal::Goal;
-use crate::suite::bench::{Bench, Done, label};
+use crate::suite::bench::{Bench, Done};
 use crate::suite::ratio::Ratio;
 use crate::suite::{Cell, Half};
-use crate::trial::{Failed, Means};
+use crate::trial::{Failed, Means, sentence};
 
 pub use forms::{COLUMNS, FORMATS};
 pub(crate) use standing::observations;
@@ -145,7 +145,7 @@ pub fn board(
     request: &Request,
     means: Means<'_>,
 ) -> Result<Board, Failed> {
-    let names: Vec<String> = request.policies.iter().map(|policy| label(policy)).collect();
+    let names = labels(policies, &request.policies)?;
     for (at, name) in names.iter().enumerate() {
         if names[..at].contains(name) {
             return Err(Failed::Refused(format!(
@@ -153,7 +153,6 @@ pub fn board(
             )));
         }
     }
-    known(policies, &request.policies)?;
     let reference = names.iter().position(|name| name == REFERENCE).unwrap_or(0);
     let objective = request.objective.as_deref();
     let mut bench = Bench::new(cells, policies, (request.seed, objective))?;
@@ -181,13 +180,14 @@ pub fn board(
     })
 }
 
-/// Refuses names and parameters that no scenario could have.
-fn known(policies: &PolicyRegistry, names: &[String]) -> Result<(), Failed> {
-    for name in names {
+/// What scenarios call the policies; refuses names and parameters that no scenario could have.
+fn labels(policies: &PolicyRegistry, names: &[String]) -> Result<Vec<String>, Failed> {
+    let label = |name: &String| {
         let overrides = Overrides { policies: vec![name.clone()], ..Overrides::default() };
-        scenario::load_with(policies, "policies", PLAIN, &overrides).map_err(Failed::Refused)?;
-    }
-    Ok(())
+        let plain = scenario::load_with(policies, "policies", PLAIN, &overrides).map_err(Failed::Refused)?;
+        Ok(plain.policies.into_iter().next().unwrap_or_default())
+    };
+    names.iter().map(label).collect()
 }
 
 /// What the policies did in a cell.
@@ -244,7 +244,7 @@ fn entry(name: &str, done: &Done, base: Option<(&[f64], &Goal)>) -> Entry {
     Entry {
         policy: name.to_owned(),
         state,
-        why: if done.refused.is_empty() { done.ended.clone() } else { reason(&done.refused) },
+        why: if done.refused.is_empty() { done.ended.clone() } else { sentence(&done.refused) },
         mean,
         ratio: Ratio::of(&logs),
         to_best: None,
@@ -252,12 +252,6 @@ fn entry(name: &str, done: &Done, base: Option<(&[f64], &Goal)>) -> Entry {
         corrections: done.corrections,
         logs,
     }
-}
-
-/// The sentence of a rendered error.
-fn reason(rendered: &str) -> String {
-    let first = rendered.lines().next().unwrap_or_default();
-    first.strip_prefix("error: ").unwrap_or(first).to_owned()
 }
 
 #[cfg(test)]
@@ -325,8 +319,11 @@ pub(crate) mod tests {
     fn every_policy_takes_the_plain_scenario_and_unknown_names_are_refused() {
         let policies = PolicyRegistry::default();
         let names: Vec<String> = policies.entries().map(|entry| entry.name.to_owned()).collect();
-        assert_eq!(known(&policies, &names), Ok(()));
-        let unknown = known(&policies, &["LAOD".to_owned()]);
+        assert_eq!(labels(&policies, &names), Ok(names));
+        let given = ["SPEED/DWRR", "{ SPEED: { interval: 50ms }, as: fast }"].map(str::to_owned);
+        let expected = ["SPEED-over-DWRR", "fast"].map(str::to_owned);
+        assert_eq!(labels(&policies, &given), Ok(expected.to_vec()));
+        let unknown = labels(&policies, &["LAOD".to_owned()]);
         assert!(matches!(unknown, Err(Failed::Refused(why)) if why.contains("LOAD")));
     }
 

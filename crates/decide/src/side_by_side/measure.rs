@@ -3,7 +3,7 @@
 use super::answer::{Answer, Compared, LeftOut, Part, Row, Wakeups, Where};
 use super::runs::{Measured, Numbers, Run, Sides, simulated};
 use super::worst;
-use crate::trial::{Failed, Means, Setting, Subject, Wanted};
+use crate::trial::{Failed, Means, Setting, Subject, Wanted, sentence};
 
 /// The name of the sum of all scenarios.
 pub(super) const TOTAL: &str = "total";
@@ -30,7 +30,7 @@ pub fn compare(
         match sides((name, subject), number, policies, replicates) {
             Ok(sides) => all.push(sides),
             Err(refusal) => {
-                left_out.push(LeftOut { scenario: name.clone(), reason: message(&refusal) });
+                left_out.push(LeftOut { scenario: name.clone(), reason: sentence(&refusal) });
                 refusals.push(refusal);
             }
         }
@@ -74,12 +74,6 @@ fn sides(
     };
     let [first, second] = policies;
     Ok(Sides { name: name.to_owned(), subject: number, experiments: [load(first)?, load(second)?] })
-}
-
-/// The message of a rendered diagnostic: its first line without the word before it.
-fn message(refusal: &str) -> String {
-    let line = refusal.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).trim_end_matches('.').to_owned()
 }
 
 /// Names of the policies, which differ.

@@ -13,4 +13,4 @@ mod worst;
 
 pub use answer::{Answer, Compared, LeftOut, Part, Row, Wakeups, Where, Worst};
 pub use measure::compare;
-pub use report::{csv, json, markdown, text};
+pub use report::FORMATS;

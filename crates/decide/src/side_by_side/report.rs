@@ -1,12 +1,16 @@
 //! The answer as text, Markdown, JSON and CSV.
 
 use std::fmt::Write;
+use std::io;
 
+use experiment::export::Exported;
 use experiment::number;
+use notation::neutral;
 use serde::Serialize;
 
 use super::answer::{Answer, Compared, Part, Row};
 use super::sentences::{drawn, relative, signed, times, waits, window, worst};
+use crate::matrix::Written;
 
 /// Most scenarios and most parts of the text.
 const MOST_ROWS: usize = 4;
@@ -16,9 +20,31 @@ const LEAST: f64 = 0.001;
 /// Columns of the longest name of a scenario.
 const MOST_NAME: usize = 30;
 
+/// Columns of the text.
+pub(super) const WIDTH: usize = 100;
+
+/// The forms of a comparison.
+pub const FORMATS: &[Exported<Answer>] = &[
+    &Written { name: "text", about: "At most 25 lines", write: |answer, out| put(&text(answer, WIDTH), out) },
+    &Written {
+        name: "markdown",
+        about: "All scenarios and parts, as tables",
+        write: |answer, out| put(&markdown(answer), out),
+    },
+    &Written {
+        name: "csv",
+        about: "A line for each quantity of each scenario",
+        write: |answer, out| put(&csv(answer), out),
+    },
+    &Written { name: "json", about: "Everything", write: |answer, out| put(&json(answer), out) },
+];
+
+fn put(text: &str, out: &mut dyn io::Write) -> io::Result<()> {
+    out.write_all(text.as_bytes())
+}
+
 /// Text; at 100 columns it has at most 25 lines.
-#[must_use]
-pub fn text(answer: &Answer, width: usize) -> String {
+pub(super) fn text(answer: &Answer, width: usize) -> String {
     let mut out = String::new();
     let say = |out: &mut String, sentence: &str| {
         for line in notation::text::wrapped(sentence, width) {
@@ -46,7 +72,7 @@ pub fn text(answer: &Answer, width: usize) -> String {
     if let Some(line) = left_out(answer, width) {
         let _ = writeln!(out, "{line}");
     }
-    notation::neutral::lines(&out).into_owned()
+    neutral::lines(&out).into_owned()
 }
 
 /// The rows that the text shows, those with the largest relative difference first; and how many more.
@@ -122,10 +148,9 @@ fn left_out(answer: &Answer, width: usize) -> Option<String> {
 }
 
 /// Markdown with all scenarios and parts.
-#[must_use]
-pub fn markdown(answer: &Answer) -> String {
+pub(super) fn markdown(answer: &Answer) -> String {
     let mut out = String::new();
-    let plain = |text: &str| notation::neutral::markdown(text);
+    let plain = |text: &str| neutral::markdown(text);
     let [a, b] = answer.policies.each_ref().map(|name| plain(name));
     let _ = writeln!(out, "| scenario | {a} | {b} | difference | 95 % interval |\n|---|---:|---:|---:|---|");
     for row in answer.scenarios.iter().chain(&answer.total) {
@@ -171,7 +196,7 @@ pub fn markdown(answer: &Answer) -> String {
     for left in &answer.left_out {
         let _ = writeln!(out, "\nNot compared: {}: {}.", plain(&left.scenario), plain(&left.reason));
     }
-    notation::neutral::lines(&out).into_owned()
+    neutral::lines(&out).into_owned()
 }
 
 /// A row of Markdown with times.
@@ -186,8 +211,7 @@ fn interval(time: &Compared) -> String {
 }
 
 /// JSON with everything.
-#[must_use]
-pub fn json(answer: &Answer) -> String {
+pub(super) fn json(answer: &Answer) -> String {
     #[derive(Serialize)]
     struct Whole<'a> {
         sentences: Vec<String>,
@@ -204,13 +228,13 @@ pub fn json(answer: &Answer) -> String {
 }
 
 /// A quantity of a scenario a line.
-#[must_use]
-pub fn csv(answer: &Answer) -> String {
+pub(super) fn csv(answer: &Answer) -> String {
     let mut out = String::from("scenario,quantity,of,unit,first,second,difference,ci95_lo,ci95_hi\n");
     let mut put = |scenario: &str, quantity: &str, of: &str, unit: &str, values: &Compared| {
         let [first, second] = values.values;
         let [low, high] = values.ci95.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()));
         let difference = values.difference;
+        let (scenario, of) = (neutral::cell(scenario), neutral::cell(of));
         let _ = writeln!(out, "{scenario},{quantity},{of},{unit},{first},{second},{difference},{low},{high}");
     };
     for row in answer.scenarios.iter().chain(&answer.total) {

@@ -79,6 +79,7 @@ pub(super) fn simulated<'a>(
         Some((experiment, plan)) => one(experiment, plan, end),
         None => Err("there is no such run".to_owned()),
     })?;
+    let runs = runs.into_iter().collect::<Result<Vec<Run>, String>>().map_err(Failed::Refused)?;
     let count = runs.len();
     let mut runs = runs.into_iter();
     let measured = all.iter().map(|sides| {

@@ -7,8 +7,8 @@ use scenario::Overrides;
 
 use super::answer::{Answer, Compared, Row, Where};
 use super::measure::compare;
+use super::report::{csv, json, markdown, text};
 use super::runs::watched;
-use super::{csv, json, markdown, text};
 use crate::trial::{Failed, Means, Subject};
 
 /// Five tasks of equal length on two cpus.

@@ -70,6 +70,7 @@ fn shown(lost: &Lost<'_>, means: Means<'_>) -> Result<Worst, Failed> {
         Some(plan) => Ok(watched(plan, Some(aim.clone()), end)?.1.close.unwrap_or_default()),
         None => Err("there is no such run".to_owned()),
     })?;
+    let closely = closely.into_iter().collect::<Result<Vec<_>, _>>().map_err(Failed::Refused)?;
     let timeline = |side: usize| closely.get(side).map_or_else(String::new, timeline);
     let (app, rank) = owner(plans.first().copied(), lost.task);
     let both = |of: fn(&SeenTask) -> Span| lost.seen.each_ref().map(|seen| of(seen).ns() as f64 / 1e9);

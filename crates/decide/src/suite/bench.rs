@@ -6,7 +6,7 @@ use std::path::Path;
 
 use experiment::PolicyRegistry;
 use experiment::metrics::ALL_APPS;
-use notation::yaml::{Content, Node, tree};
+use notation::yaml::{Content, tree};
 use policies::is_file;
 use scenario::objective::Objective;
 use sim_core::time::Span;
@@ -48,7 +48,6 @@ pub struct Bench<'a> {
     objectives: Vec<(Objective, bool)>,
     goals: Vec<Option<Goal>>,
     dedicated: Vec<BTreeMap<(u32, u32), Dedicated>>,
-    seed: u64,
     /// Runs so far.
     pub runs: usize,
 }
@@ -92,30 +91,6 @@ fn file(name: &str) -> Option<String> {
     is_file(last).then_some(written)
 }
 
-/// The name of a policy of the command line in a table: that of `as`, of the policy, or of its file.
-#[must_use]
-pub fn label(policy: &str) -> String {
-    let scalar = |node: &Node| match &node.content {
-        Content::Scalar(text) => Some(text.clone()),
-        _ => None,
-    };
-    let name = |written: &str| match file(written) {
-        Some(file) => policies::file_label(&file).to_owned(),
-        None => written.replace('/', "-over-"),
-    };
-    let Ok(root) = tree(0, policy) else { return policy.to_owned() };
-    match &root.content {
-        Content::Map(entries) => {
-            let beside = |keys: [&str; 2]| {
-                entries.iter().find(|entry| keys.contains(&entry.key.as_str())).and_then(|e| scalar(&e.value))
-            };
-            let own = beside(["as", "label"]).or_else(|| beside(["policy", "policy"]).map(|own| name(&own)));
-            own.or_else(|| entries.first().map(|entry| name(&entry.key))).unwrap_or_default()
-        }
-        _ => scalar(&root).map_or_else(|| policy.to_owned(), |own| name(&own)),
-    }
-}
-
 impl<'a> Bench<'a> {
     /// Reads the scenarios of the cells. `seed`: of the first replicate of each; `objective`: what all are
     /// judged by, in place of their own.
@@ -141,7 +116,6 @@ impl<'a> Bench<'a> {
             objectives,
             goals: vec![None; cells.len()],
             dedicated: vec![BTreeMap::new(); cells.len()],
-            seed,
             runs: 0,
         })
     }
@@ -150,12 +124,6 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn cells(&self) -> &'a [Cell] {
         self.cells
-    }
-
-    /// The seed of the first replicate.
-    #[must_use]
-    pub fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// What a cell is judged by, as soon as a run has completed there.
@@ -283,16 +251,16 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_short_names_and_files_are_found() {
-        for (policy, name, path) in [
-            ("LOAD", "LOAD", None),
-            ("SPEED/DWRR", "SPEED-over-DWRR", None),
-            ("./a/x.wasm", "x", Some("./a/x.wasm")),
-            ("{ SPEED: { interval: 50ms }, as: fast }", "fast", None),
-            ("{ ./x.wasm: { slice: 1 } }", "x", Some("./x.wasm")),
-            ("{ policy: ./x.wasm, slice: 1, label: s }", "s", Some("./x.wasm")),
+    fn files_are_found() {
+        for (policy, path) in [
+            ("LOAD", None),
+            ("SPEED/DWRR", None),
+            ("./a/x.wasm", Some("./a/x.wasm")),
+            ("{ SPEED: { interval: 50ms }, as: fast }", None),
+            ("{ ./x.wasm: { slice: 1 } }", Some("./x.wasm")),
+            ("{ policy: ./x.wasm, slice: 1, label: s }", Some("./x.wasm")),
         ] {
-            assert_eq!((label(policy).as_str(), file(policy).as_deref()), (name, path), "{policy}");
+            assert_eq!(file(policy).as_deref(), path, "{policy}");
         }
         let missing = read_files(&PolicyRegistry::default(), &["./none.wasm".to_owned()]);
         assert!(missing.unwrap_err().starts_with("cannot use the policy file ./none.wasm"));

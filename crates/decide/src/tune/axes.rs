@@ -291,6 +291,20 @@ impl Axis {
         !matches!(self.scale, Scale::Words | Scale::Change)
     }
 
+    /// The values that are tried, in words.
+    #[must_use]
+    pub fn searched(&self) -> String {
+        let ends = || format!("{} to {}", self.written(self.low), self.written(self.high));
+        match self.scale {
+            Scale::Words => {
+                let all: Vec<String> = (self.low..=self.high).map(|value| self.written(value)).collect();
+                all.join(", ")
+            }
+            Scale::Log { zero: true } => format!("{}, {}", self.written(0), ends()),
+            Scale::Log { zero: false } | Scale::Even | Scale::Change => ends(),
+        }
+    }
+
     /// A value as a scenario writes it.
     #[must_use]
     pub fn written(&self, value: u64) -> String {
@@ -365,6 +379,7 @@ mod tests {
             "{ SPEED: { interval: 50ms, measure: queue }, as: tuned }"
         );
         assert_eq!(subject.changes(&values), 2);
+        assert_eq!(subject.axes[1].searched(), "share, queue, progress");
         assert_eq!((round(123_456.0), round(99.6), round(1.2)), (120_000, 100, 1));
     }
 

@@ -2,29 +2,12 @@
 
 use std::io::{self, Write};
 
-use experiment::export::{Exported, Exporter, Form, View};
+use experiment::export::Exported;
 
 use super::Tuned;
 use super::text::{sentences, write_text};
 use crate::flow;
-
-/// A form.
-#[derive(Debug)]
-struct Written {
-    name: &'static str,
-    about: &'static str,
-    write: fn(&Tuned, &mut dyn Write) -> io::Result<()>,
-}
-
-impl Exporter<Tuned> for Written {
-    fn form(&self) -> Form {
-        Form { name: self.name, file: None, about: self.about }
-    }
-
-    fn write(&self, tuned: &Tuned, out: &mut dyn Write, _: &View<'_>) -> io::Result<()> {
-        (self.write)(tuned, out)
-    }
-}
+use crate::matrix::Written;
 
 /// The forms of a search.
 pub const FORMATS: &[Exported<Tuned>] = &[

@@ -60,8 +60,8 @@ pub struct Found {
     pub parameter: &'static str,
     /// Its default, as a scenario writes it.
     pub default: String,
-    /// The smallest and the largest value that the search may try (0 apart, where it is allowed).
-    pub range: [String; 2],
+    /// The values that the search may try: `1ms to 1s`, `0, 10 to 99`, `even, domain, none`.
+    pub searched: String,
     /// The value of the candidate.
     pub value: String,
 }
@@ -208,7 +208,7 @@ fn begin(subject: &Subject, request: &Request, chosen: &[u64]) -> Tuned {
     let found = |(axis, value): (&axes::Axis, &u64)| Found {
         parameter: axis.parameter.name,
         default: axis.written(axis.parameter.default),
-        range: [axis.written(axis.low), axis.written(axis.high)],
+        searched: axis.searched(),
         value: axis.written(*value),
     };
     Tuned {

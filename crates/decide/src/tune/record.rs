@@ -8,7 +8,7 @@ use sim_core::time::Span;
 
 use super::axes::Subject;
 use crate::suite::bench::{Bench, Done};
-use crate::trial::{Failed, Means};
+use crate::trial::{Failed, Means, sentence};
 
 /// Why a setting is no candidate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -126,7 +126,7 @@ impl<'a> Records<'a> {
         match done.complete() {
             Some(values) => base.values.extend(values),
             None if done.refused.is_empty() => base.lost = done.ended,
-            None => base.lost = done.refused.lines().next().unwrap_or_default().to_owned(),
+            None => base.lost = sentence(&done.refused),
         }
         Ok(())
     }

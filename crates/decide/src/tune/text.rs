@@ -130,8 +130,8 @@ fn places(tuned: &Tuned, which: fn(Ratio) -> bool) -> String {
 
 fn values(tuned: &Tuned) -> String {
     let one = |found: &super::Found| {
-        let [low, high] = &found.range;
-        format!("{} {} (default {}, searched {low} to {high})", found.parameter, found.value, found.default)
+        let super::Found { parameter, default, searched, value } = found;
+        format!("{parameter} {value} (default {default}, searched {searched})")
     };
     let all: Vec<String> = tuned.parameters.iter().map(one).collect();
     let left_out = match &tuned.left_out[..] {
@@ -176,7 +176,7 @@ mod tests {
         let found = Found {
             parameter: "slice",
             default: "20ms".to_owned(),
-            range: ["1ms".to_owned(), "2s".to_owned()],
+            searched: "1ms to 2s".to_owned(),
             value: "3ms".to_owned(),
         };
         let log = if gains { -0.5 } else { 0.0 };

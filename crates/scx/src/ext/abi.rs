@@ -122,6 +122,12 @@ pub const EXIT_ERROR_BPF: i32 = 1025;
 /// `SCX_EXIT_ERROR_STALL`: the watchdog.
 pub const EXIT_ERROR_STALL: i32 = 1026;
 
+/// `time_before64`: whether one time is before another one; they wrap around.
+#[must_use]
+pub const fn time_before(one: u64, other: u64) -> bool {
+    one.wrapping_sub(other).cast_signed() < 0
+}
+
 /// Error numbers of Linux (`errno-base.h`), returned as negative values.
 pub mod errno {
     /// No such thing.

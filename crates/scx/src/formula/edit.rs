@@ -185,6 +185,9 @@ mod tests {
             different.insert(other.to_string());
         }
         assert!(different.len() > 1_500, "{}", different.len());
+        // Without a key there is no rule of preemption.
+        let order = Formula::parse("mine.order", "slice: 20ms\n").unwrap();
+        assert!((1..=500).all(|change| changed(&order, &[change]).check().is_ok()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use sim_core::machine::{Level, PerCpu};
 
 use crate::ext::abi::{
     DEQ_SLEEP, DSQ_GLOBAL, DSQ_LOCAL, KICK_IDLE, KICK_PREEMPT, SLICE_DFL, TASK_QUEUED, WEIGHT_DFL,
+    time_before,
 };
 use crate::ext::{Given, Kernel, Scheduler};
 
@@ -98,11 +99,6 @@ pub(crate) fn ops_name(name: &str) -> String {
 /// An average in which the new value has a quarter; the first value is the average.
 const fn average(old: u64, new: u64) -> u64 {
     if old == 0 { new } else { old - old / 4 + new / 4 }
-}
-
-/// Whether one virtual time is before another one; they wrap around.
-const fn before(one: u64, other: u64) -> bool {
-    one.wrapping_sub(other).cast_signed() < 0
 }
 
 impl Ordered {
@@ -201,7 +197,7 @@ impl Ordered {
             (t.asleep, t.woken) = (false, true);
         }
         let least = self.vtime_now.wrapping_sub(SLICE_DFL);
-        if before(t.vtime, least) {
+        if time_before(t.vtime, least) {
             t.vtime = least;
         }
     }
@@ -369,7 +365,7 @@ impl Scheduler for Ordered {
     fn running(&mut self, kernel: &mut Kernel<'_>, task: TaskId) {
         let Some(mut t) = self.state(task) else { return };
         let (now, used) = (kernel.now(), kernel.sum_exec_runtime(task));
-        if before(self.vtime_now, t.vtime) {
+        if time_before(self.vtime_now, t.vtime) {
             self.vtime_now = t.vtime;
         }
         t.waited = now.wrapping_sub(t.since);

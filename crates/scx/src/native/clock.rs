@@ -2,7 +2,7 @@
 
 use sim_core::ids::TaskId;
 
-use crate::ext::abi::{DSQ_LOCAL, SLICE_DFL, WEIGHT_DFL};
+use crate::ext::abi::{DSQ_LOCAL, SLICE_DFL, WEIGHT_DFL, time_before};
 use crate::ext::{Given, Kernel};
 
 /// The operations that such a scheduler gives.
@@ -36,11 +36,6 @@ pub(super) const GIVEN: Given = Given {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(u64);
 
-/// Whether one virtual time is before another one; they wrap around.
-const fn before(one: u64, other: u64) -> bool {
-    one.wrapping_sub(other).cast_signed() < 0
-}
-
 impl Clock {
     /// No task has run.
     pub(super) const fn new() -> Self {
@@ -55,12 +50,12 @@ impl Clock {
     /// The virtual time of a task that goes into a queue. One that slept has saved one slice at most.
     pub(super) fn capped(&self, kernel: &Kernel<'_>, task: TaskId) -> u64 {
         let (vtime, least) = (kernel.vtime(task), self.0.wrapping_sub(SLICE_DFL));
-        if before(vtime, least) { least } else { vtime }
+        if time_before(vtime, least) { least } else { vtime }
     }
 
     /// A task begins to run.
     pub(super) fn running(&mut self, kernel: &Kernel<'_>, task: TaskId) {
-        if before(self.0, kernel.vtime(task)) {
+        if time_before(self.0, kernel.vtime(task)) {
             self.0 = kernel.vtime(task);
         }
     }

@@ -2,25 +2,21 @@
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use decide::side_by_side::{self, Worst};
 use decide::suite;
 use decide::suite::bench::read_files;
-use decide::trial::{Means, Subject};
+use decide::trial::Subject;
 use experiment::PolicyRegistry;
+use experiment::export::View;
 use scenario::Overrides;
 
-use crate::args::{CompareFormat, ScxCompare};
-use crate::bar::Bar;
-use crate::commands::matrix::failure;
+use crate::args::ScxCompare;
+use crate::commands::matrix::{failure, measured};
 use crate::commands::pair;
-use crate::commands::why::failed;
 use crate::failure::Failure;
-use crate::{output, say};
-
-/// Most columns of the text.
-const MOST_COLUMNS: usize = 100;
+use crate::output::to_stdout;
+use crate::say;
 
 /// Runs both and prints.
 pub(crate) fn compare(args: &ScxCompare, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
@@ -35,26 +31,16 @@ pub(crate) fn compare(args: &ScxCompare, policies: &PolicyRegistry) -> Result<Ex
         subject.base.warn = false;
         subjects.push((cell.name.clone(), subject));
     }
-    let bar = Bar::new(0, "runs");
-    let stop = AtomicBool::new(false);
-    let progress = || bar.inc();
-    let means = Means { jobs: args.jobs.map_or(0, NonZeroUsize::get), progress: &progress, stop: &stop };
-    let answer = side_by_side::compare(&subjects, given.each_ref().map(String::as_str), args.repeat, means);
-    say::clear_bar();
-    let answer = answer.map_err(failed)?;
+    let jobs = args.jobs.map_or(0, NonZeroUsize::get);
+    let both = given.each_ref().map(String::as_str);
+    let answer = measured(jobs, |means| side_by_side::compare(&subjects, both, args.repeat, means))?;
     if let Some(picture) = picture {
         match answer.worst.as_ref().and_then(|worst| Some((worst, &subjects.get(worst.subject)?.1))) {
             Some((worst, subject)) => draw(worst, subject, &given, &picture)?,
             None => say::warning("no picture is written: no task waits longer under one policy"),
         }
     }
-    let text = match args.format {
-        CompareFormat::Text => side_by_side::text(&answer, output::width().clamp(60, MOST_COLUMNS)),
-        CompareFormat::Json => side_by_side::json(&answer),
-        CompareFormat::Markdown => side_by_side::markdown(&answer),
-        CompareFormat::Csv => side_by_side::csv(&answer),
-    };
-    output::to_stdout(|out| out.write_all(text.as_bytes()))?;
+    to_stdout(|out| args.format.write(&answer, out, &View::FILE))?;
     Ok(ExitCode::SUCCESS)
 }
 
