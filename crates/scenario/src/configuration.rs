@@ -98,8 +98,9 @@ const CHOICES: [&str; 7] = ["machine", "kernel", "workload", "runtime", "over", 
 /// text alone defines the kind.
 fn quantity(text: &str) -> Option<(Unit, f64)> {
     let text = text.trim();
-    if text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with(|c: char| c.is_ascii_digit()) {
-        let plain = text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let bare = text.strip_prefix('-').unwrap_or(text);
+    if bare.starts_with(|c: char| c.is_ascii_digit()) && bare.ends_with(|c: char| c.is_ascii_digit()) {
+        let plain = bare.chars().all(|c| c.is_ascii_digit() || c == '.');
         if let Some(number) = text.parse().ok().filter(|_| plain) {
             return Some((Unit::Plain, number));
         }

@@ -25,14 +25,15 @@ fn set(pairs: &[&str]) -> Overrides {
 fn every_scenario_of_the_repository_resolves_and_explains_itself() {
     let mut names = Vec::new();
     let files = |folder: &str| fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
-    for path in files("scenarios").chain(files("scenarios/policies")).filter(|path| path.is_file()) {
+    let folders = ["scenarios", "scenarios/lessons", "scenarios/ostep", "scenarios/policies"];
+    for path in folders.into_iter().flat_map(files).filter(|path| path.is_file()) {
         let text = fs::read_to_string(&path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let experiment = load(&name, &text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}"));
         assert_eq!(experiment.name, name, "a scenario is named after its file");
         assert!(!experiment.about.is_empty() && !experiment.runs.is_empty(), "{name}");
         let up =
-            if path.parent().is_some_and(|folder| folder.ends_with("policies")) { "../.." } else { ".." };
+            if path.parent().is_some_and(|folder| folder.ends_with("scenarios")) { ".." } else { "../.." };
         let schema = format!("# yaml-language-server: $schema={up}/oversim.schema.json\n");
         assert!(text.starts_with(&schema), "{name}");
         assert!(text.contains("# Watch for:"), "{name} has a list of what to watch for");
