@@ -403,6 +403,14 @@ impl<'a> Words<'a> {
     pub fn of(&self, decision: &Decision) -> String {
         self.0.line(Time::ZERO, decision).text
     }
+
+    /// What was done, and why: the same text in two parts, of which the first is empty for a remark.
+    #[must_use]
+    pub fn parts(&self, decision: &Decision) -> (String, String) {
+        let why = reason(&decision.why);
+        let did = self.of(decision);
+        (did.strip_suffix(&why).unwrap_or(&did).trim_end_matches([':', ' ']).to_owned(), why)
+    }
 }
 
 fn copy(spool: &mut SpooledTempFile, out: &mut dyn Write) -> io::Result<()> {

@@ -250,7 +250,7 @@ const fn kind_name(kind: Kind) -> &'static str {
 const WIDEST: usize = 120;
 
 /// The built-in scenarios by the question that they ask; a test knows that each has a place.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 11] = [
     (
         "Waiting: spin, yield, block, locks",
         &[
@@ -347,6 +347,61 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "fixed_priorities",
             "periodic_tasks",
             "dining_philosophers",
+        ],
+    ),
+    (
+        "Lessons on operating systems",
+        &[
+            "three_jobs",
+            "io_and_cpu",
+            "io_overlap",
+            "gaming_the_queue",
+            "lottery_and_stride",
+            "three_to_one",
+            "six_tasks",
+            "nice_levels",
+            "heavy_beside_light",
+            "one_lock",
+            "lock_convoy",
+            "pathfinder",
+            "endless_fifo",
+            "serial_part",
+        ],
+    ),
+    (
+        "Lessons on parallel computing",
+        &[
+            "two_working_sets",
+            "how_to_wait",
+            "threads_on_sixteen_cores",
+            "each_its_own_core",
+            "yield_beside_a_worker",
+            "spinning_jobs",
+            "half_of_the_machine",
+            "who_touches_first",
+            "hog_beside_barriers",
+            "too_many_threads",
+        ],
+    ),
+    (
+        "From Linux 2.6 to today",
+        &["sleeper_beside_a_hog", "server_beside_a_hog", "below_the_quota", "client_and_server"],
+    ),
+    (
+        "Examples of OSTEP, the textbook Operating Systems: Three Easy Pieces",
+        &[
+            "fifo",
+            "convoy",
+            "late_arrivals",
+            "round_robin",
+            "homework_7",
+            "mlfq",
+            "lottery",
+            "tickets",
+            "multi_cpu",
+            "multi_cache",
+            "multi_affinity",
+            "multi_steal",
         ],
     ),
 ];

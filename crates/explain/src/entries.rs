@@ -75,8 +75,14 @@ pub(super) fn workloads() -> Vec<Page> {
 
 fn workload(e: &workloads::Entry) -> Page {
     let machine = if e.name == "parbench" { "e25k" } else { "barcelona" };
-    Page::new(Kind::Workload, e.name, e.summary)
-        .text("", &WORKLOADS.about(e))
+    // The programs of a suite, `cg` or `swim`: the words of the first parameter.
+    let programs = match e.parameters.first().map(|parameter| parameter.kind) {
+        Some(notation::parameter::Kind::Choice(words)) => words,
+        _ => &[],
+    };
+    let mut page = Page::new(Kind::Workload, e.name, e.summary);
+    page.aliases.extend(programs.iter().map(|name| (*name).to_owned()));
+    page.text("", &WORKLOADS.about(e))
         .with("Parameters", vec![Block::Parameters(e.parameters.iter().map(parameter).collect())])
         .with("Example", vec![Block::Yaml(scenario(machine, "", e.example, "LOAD, PIN"))])
         .text("Source", e.source)

@@ -1,6 +1,7 @@
 //! Pages of metrics: how each is computed, with numbers.
 
 use experiment::metrics::{METRICS, Metric, Reduction, Scope};
+use experiment::statements::causes::PARTS;
 use sim_core::account::Category;
 
 use crate::page::{Block, Kind, Page};
@@ -19,6 +20,12 @@ fn page(m: &Metric) -> Page {
     let first = paragraphs.next().unwrap_or_default();
     if let Some(category) = m.name.strip_prefix("breakdown_") {
         page.aliases.push(category.into());
+        // As tables and sentences call the part in which it is.
+        for part in PARTS.iter().filter(|part| part.metrics.contains(&m.name)) {
+            let head = part.head.join(" ").trim().to_owned();
+            let plural = format!("{head}s");
+            page.aliases.extend([part.name.to_owned(), head, plural]);
+        }
         return breakdown(page, category, first);
     }
     page.text("", first).with("", cells(m)).text("Example", paragraphs.next().unwrap_or_default())

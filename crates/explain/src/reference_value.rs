@@ -43,5 +43,8 @@ fn page(label: &str, about: &str) -> Page {
         "Tables and results list it like a policy, with values of `run_time`, `slowdown`, `makespan` and \
             `throughput`."
     };
-    Page::new(Kind::Reference, label, about).text("", values).text("Worked example", example)
+    let mut page = Page::new(Kind::Reference, label, about).text("", values).text("Worked example", example);
+    // As the table of the answer calls it.
+    page.aliases.push(format!("{}, ideal", label.replace('-', " ")));
+    page
 }

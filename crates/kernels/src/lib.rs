@@ -119,7 +119,8 @@ struct OsBuilt {
 }
 
 /// The built-in operating systems.
-pub const KERNELS: Registry<Kernel> = Registry {
+// A static, because each use of a constant has a copy of these 200 kB in the program.
+pub static KERNELS: Registry<Kernel> = Registry {
     noun: "kernel",
     entries: &[
         linux_2_6::LINUX_2_6_28,

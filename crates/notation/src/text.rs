@@ -50,6 +50,21 @@ pub fn cut(text: &str, most: usize) -> String {
     format!("{}...", kept.trim_end())
 }
 
+/// Names in at most so many columns each, which stay apart: where names would be cut to the same text, their
+/// ends are kept.
+#[must_use]
+pub fn cut_apart(names: &[&str], most: usize) -> Vec<String> {
+    let cuts: Vec<String> = names.iter().map(|name| cut(name, most)).collect();
+    let is_shared =
+        |at: usize| (0..names.len()).any(|other| names[other] != names[at] && cuts[other] == cuts[at]);
+    let end = |name: &str| {
+        let skipped = (name.chars().count() + 3).saturating_sub(most);
+        format!("...{}", name.chars().skip(skipped).collect::<String>().trim_start())
+    };
+    let each = names.iter().enumerate();
+    each.map(|(at, name)| if is_shared(at) { end(name) } else { cuts[at].clone() }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +75,12 @@ mod tests {
         assert_eq!(wrapped("unbreakable", 4), ["unbreakable"]);
         assert_eq!(hanging("one two  three", ["", "  "], 7), ["one two", "  three"]);
         assert!(wrapped(" ", 4).is_empty());
+    }
+
+    #[test]
+    fn names_with_one_beginning_keep_their_ends() {
+        assert_eq!(cut_apart(&["rover-bus", "rover-radio", "hog"], 8), ["...r-bus", "...radio", "hog"]);
+        assert_eq!(cut_apart(&["a-long-name", "other"], 8), ["a-lon...", "other"]);
     }
 
     #[test]

@@ -148,6 +148,7 @@ impl FakeSystem {
                     held: false,
                     dispatch_priority: 0,
                     wait_ends: None,
+                    released: None,
                 },
                 affinity: Affinity::All,
                 priority: 0,

@@ -2,7 +2,7 @@
 
 use crate::account::Account;
 use crate::command::Act;
-use crate::ids::{AppId, CpuId, LockId, TaskId};
+use crate::ids::{AppId, CpuId, DeviceId, EventId, LockId, TaskId};
 use crate::policy::Decision;
 use crate::time::{Span, Time};
 use crate::wait::Scope;
@@ -106,6 +106,27 @@ pub enum Observation {
     },
 }
 
+/// What a task that has fallen asleep waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Sleep {
+    /// The others of its barrier.
+    Barrier,
+    /// A message of a neighbour.
+    Message,
+    /// A lock, of those of its application, or of the run where these are its locks.
+    Lock(LockId),
+    /// Units of a counted event, or the others that meet there.
+    Event(EventId),
+    /// A job of a pool.
+    Job,
+    /// A device that works for it.
+    Device(DeviceId),
+    /// An instant.
+    Timer,
+    /// A command from outside that lets it continue.
+    Command,
+}
+
 /// A decision of a run queue, with the tasks that compete on the cpu. Virtual times are in ns, relative to
 /// their queue. Picks within polling that is computed in closed form are not reported.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,10 +139,29 @@ pub struct QueueDecision {
     pub verdict: Verdict,
     /// The rule that decided.
     pub rule: &'static str,
+    /// What the keys of the contenders are.
+    pub keys: Keys,
     /// The weighted mean of virtual runtimes, rounded down, under disciplines with eligibility.
     pub mean: Option<i64>,
     /// All runnable tasks of the cpu and those whose dequeue is delayed, the current one first.
     pub contenders: Vec<Contender>,
+}
+
+/// What a discipline sorts by: the meaning of [`Contender::vruntime`]. The least goes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keys {
+    /// Virtual runtime in ns.
+    VirtualRuntime,
+    /// The order of arrival.
+    Arrival,
+    /// 256 times the number of the array, plus the priority: 100 is the best, 139 the worst.
+    ArrayAndPriority,
+    /// The score of an interactive thread, or 256 for all others.
+    Score,
+    /// The priority with its sign changed.
+    Priority,
+    /// What the policy says.
+    Policy,
 }
 
 /// What a run queue decides.
@@ -144,7 +184,11 @@ pub struct Contender {
     pub current: bool,
     /// It sleeps, and its dequeue is delayed.
     pub delayed: bool,
-    /// Its virtual runtime, or the key of its discipline.
+    /// Its priority level: the queue serves lower ones first.
+    pub level: u8,
+    /// Its priority in the real-time class, 1 to 99; the best is 99.
+    pub real_time: Option<u8>,
+    /// Its virtual runtime, or the key of its discipline ([`QueueDecision::keys`]).
     pub vruntime: i64,
     /// What disciplines with eligibility add.
     pub request: Option<Request>,
@@ -247,6 +291,22 @@ pub trait Observer {
     fn dispatched(&mut self, at: Time, task: TaskId, cpu: CpuId, overhead: Span) {
         let _ = (at, task, cpu, overhead);
     }
+    /// Whether [`Self::slept`] and [`Self::wakes`] are to be called; asked once, at the start. An observer
+    /// that wraps another one has to pass its answer on.
+    fn wants_sleeps(&self) -> bool {
+        false
+    }
+    /// A task falls asleep, if [`Self::wants_sleeps`]: behind the fact that it leaves its cpu. No part of the
+    /// digest.
+    fn slept(&mut self, at: Time, task: TaskId, what: Sleep) {
+        let _ = (at, task, what);
+    }
+    /// The current task `waker` ends the wait of a sleeping task, which becomes runnable once the wake-up has
+    /// taken its time, if [`Self::wants_sleeps`]. Whoever is woken by a timer, a device or from outside has
+    /// no waker. No part of the digest.
+    fn wakes(&mut self, at: Time, waker: TaskId, task: TaskId) {
+        let _ = (at, waker, task);
+    }
     /// Whether [`Self::answered`] is to be called; asked once, at the start. An observer that wraps another
     /// one has to pass its answer on.
     fn wants_requests(&self) -> bool {
@@ -309,6 +369,17 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.dispatched(at, task, cpu, overhead);
         self.1.dispatched(at, task, cpu, overhead);
     }
+    fn wants_sleeps(&self) -> bool {
+        self.0.wants_sleeps() || self.1.wants_sleeps()
+    }
+    fn slept(&mut self, at: Time, task: TaskId, what: Sleep) {
+        self.0.slept(at, task, what);
+        self.1.slept(at, task, what);
+    }
+    fn wakes(&mut self, at: Time, waker: TaskId, task: TaskId) {
+        self.0.wakes(at, waker, task);
+        self.1.wakes(at, waker, task);
+    }
     fn wants_requests(&self) -> bool {
         self.0.wants_requests() || self.1.wants_requests()
     }
@@ -349,6 +420,15 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn dispatched(&mut self, at: Time, task: TaskId, cpu: CpuId, overhead: Span) {
         (**self).dispatched(at, task, cpu, overhead);
+    }
+    fn wants_sleeps(&self) -> bool {
+        (**self).wants_sleeps()
+    }
+    fn slept(&mut self, at: Time, task: TaskId, what: Sleep) {
+        (**self).slept(at, task, what);
+    }
+    fn wakes(&mut self, at: Time, waker: TaskId, task: TaskId) {
+        (**self).wakes(at, waker, task);
     }
     fn wants_requests(&self) -> bool {
         (**self).wants_requests()

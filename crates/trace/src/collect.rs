@@ -6,15 +6,15 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use sim_core::account::Account;
-use sim_core::ids::{CpuId, Id};
+use sim_core::ids::{CpuId, Id, TaskId};
 use sim_core::machine::Machine;
-use sim_core::observe::{LeaveReason, Observation, Observer};
+use sim_core::observe::{LeaveReason, Observation, Observer, Sleep};
 use sim_core::policy::{Action, Decision};
-use sim_core::program::AppSpec;
-use sim_core::time::Time;
+use sim_core::program::{AppSpec, Objects};
+use sim_core::time::{Span, Time};
 
 use crate::slices::{Mark, Occupant, Owners, Sink, Slice, Slices};
-use crate::sort::{Kind, LOCK, Record};
+use crate::sort::{DEVICE, EVENT, Kind, LOCK, Record, SLEEP};
 use crate::tracks::{StandIn, Tracks};
 
 /// What a slice is of, as reported in [`Record::b`].
@@ -124,6 +124,8 @@ pub struct Tracer {
     tracks: Tracks,
     /// Tasks that have ended, so that who comes under their number is a new one.
     ended: Vec<bool>,
+    /// Tasks that sleep for something else than a barrier or a lock.
+    sleeps: Vec<bool>,
 }
 
 impl Tracer {
@@ -136,10 +138,19 @@ impl Tracer {
         let collector = Collector { pool: Rc::clone(&pool) };
         Self {
             ended: vec![false; owners.tasks() as usize],
+            sleeps: vec![false; owners.tasks() as usize],
             slices: Slices::new(machine.cpus(), owners.clone(), collector),
             tracks: Tracks::new(machine, apps, owners),
             pool,
         }
+    }
+
+    /// With the names of what the programs of the run share.
+    #[must_use]
+    pub fn with(mut self, apps: &[AppSpec], objects: &Objects) -> Self {
+        self.tracks.share(apps, objects);
+        self.slices = self.slices.of(apps, objects);
+        self
     }
 
     /// The run is over: everything in order, and who took part.
@@ -170,6 +181,11 @@ impl Observer for Tracer {
                     && std::mem::replace(ended, false)
                 {
                     self.tracks.another(task.0);
+                }
+                if let Some(sleeps) = self.sleeps.get_mut(task.index())
+                    && std::mem::replace(sleeps, false)
+                {
+                    self.push(at, Kind::Released, SLEEP, task.0, 0);
                 }
                 self.push(at, Kind::Runnable, cpu.0, task.0, 0);
             }
@@ -202,6 +218,36 @@ impl Observer for Tracer {
 
     fn decided(&mut self, at: Time, decision: &Decision) {
         self.slices.decided(at, decision);
+    }
+
+    fn wants_sleeps(&self) -> bool {
+        true
+    }
+
+    fn slept(&mut self, at: Time, task: TaskId, what: Sleep) {
+        let (scope, number) = match what {
+            // Told by the arrival and by the wait for the lock.
+            Sleep::Barrier | Sleep::Lock(_) => return,
+            Sleep::Timer => (SLEEP, 0),
+            Sleep::Message => (SLEEP + 1, 0),
+            Sleep::Job => (SLEEP + 2, 0),
+            Sleep::Command => (SLEEP + 3, 0),
+            Sleep::Device(device) => (DEVICE, device.index() as u32),
+            Sleep::Event(event) => (EVENT, event.index() as u32),
+        };
+        if let Some(sleeps) = self.sleeps.get_mut(task.index()) {
+            *sleeps = true;
+        }
+        self.tracks.meets(task.0);
+        self.push(at, Kind::Arrived, scope, task.0, number);
+    }
+
+    fn wants_dispatches(&self) -> bool {
+        true
+    }
+
+    fn dispatched(&mut self, at: Time, task: TaskId, cpu: CpuId, overhead: Span) {
+        self.slices.dispatched(at, task, cpu, overhead);
     }
 
     fn wants_cpu_time(&self) -> bool {

@@ -11,7 +11,9 @@ pub mod messages;
 mod perfetto;
 pub mod slices;
 mod sort;
+pub mod threads;
 mod tracks;
+mod ways;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -64,7 +66,7 @@ pub enum Failure {
 /// # Errors
 /// A run that is refused, or a failure to write.
 pub fn run(plan: &RunPlan, about: &About, form: Form, out: &mut dyn Write) -> Result<RunReport, Failure> {
-    let mut tracer = Tracer::new(&plan.machine, &plan.apps);
+    let mut tracer = Tracer::new(&plan.machine, &plan.apps).with(&plan.apps, &plan.objects);
     let report = simulate_one(plan, &mut tracer).map_err(Failure::Refused)?;
     let mut about = about.clone();
     about.facts.push(("digest of the run".into(), format!("{:016x}", report.digest)));

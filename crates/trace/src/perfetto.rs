@@ -18,6 +18,7 @@ use crate::messages::{
     Attribute, Attributes, Counter, Process, ProcessTree, TaskState, Thread, ThreadOfTrack, TracePacket,
     TrackDescriptor, TrackEvent, event, state,
 };
+use crate::sort::{SLEEP, SLEEPS};
 use crate::tracks::Tracks;
 
 /// Numbers of tracks: fixed ones, then one per cpu, node and thread.
@@ -41,7 +42,8 @@ const PACKET: u8 = 1 << 3 | 2;
 const GATHERED: usize = 1 << 15;
 
 /// What tasks wait at or for: the scopes of barriers in the order of their numbers, then locks.
-const SCOPES: [&str; 4] = ["barrier", "barrier of the team", "barrier of the first ones", "lock"];
+const SCOPES: [&str; 5] =
+    ["barrier", "barrier of the team", "barrier of the first ones", "end of a parallel region", "lock"];
 
 /// Writes packets.
 pub(crate) struct Perfetto<'a> {
@@ -241,9 +243,17 @@ impl Writer for Perfetto<'_> {
             }
             Event::Waits { who, scope: number, episode } => {
                 self.text.clear();
-                self.text.push_str(scope(number));
-                self.text.push(' ');
-                decimal(&mut self.text, u64::from(episode), 1);
+                let tracks = self.tracks;
+                let task = who.task.unwrap_or(u32::MAX);
+                match (number.checked_sub(SLEEP), tracks.shared(task, number, episode)) {
+                    (None, Some(lock)) => self.say(format_args!("lock {lock}")),
+                    (Some(_), Some(name)) => self.say(format_args!("sleeps for {name}")),
+                    (Some(what), None) => {
+                        let what = SLEEPS.get(what as usize).copied().unwrap_or_default();
+                        self.say(format_args!("sleeps for {what}"));
+                    }
+                    (None, None) => self.say(format_args!("{} {episode}", scope(number))),
+                }
                 self.named(at, event::BEGIN, THREAD_OF + who.tid)
             }
             Event::GoesOn { who } => {

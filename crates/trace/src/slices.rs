@@ -9,8 +9,11 @@ use sim_core::account::{Account, Category};
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::observe::{LeaveReason, Observation, Observer};
 use sim_core::policy::{Action, Decision, THROTTLED};
-use sim_core::time::Time;
+use sim_core::program::{AppSpec, Objects};
+use sim_core::time::{Span, Time};
 use sim_core::wait::Scope;
+
+use crate::ways::Ways;
 
 /// Which application a task belongs to: tasks are numbered application by application.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -243,6 +246,8 @@ struct Task {
     on: Option<CpuId>,
     /// Its priority level: a task of a worse level than others of its cpu does not run.
     band: u8,
+    /// It polls without yielding: it keeps its cpu until its slice is over.
+    spins: bool,
 }
 
 /// What is open on a cpu.
@@ -254,6 +259,8 @@ struct Cpu {
     works: Option<TaskId>,
     /// Who waits there by polling, in order of their ids.
     waiters: Vec<TaskId>,
+    /// Who was the last to get the cpu or to begin to wait there.
+    last: Option<TaskId>,
     open: Option<Slice>,
 }
 
@@ -272,8 +279,9 @@ impl<S: Sink> Slices<S> {
     /// For a run on so many cpus.
     #[must_use]
     pub fn new(cpus: u32, owners: Owners, sink: S) -> Self {
-        let cpu = Cpu { breakdown: Account::default(), works: None, waiters: Vec::new(), open: None };
-        let task = Task { stage: Stage::Absent, waits: false, on: None, band: 0 };
+        let cpu =
+            Cpu { breakdown: Account::default(), works: None, waiters: Vec::new(), last: None, open: None };
+        let task = Task { stage: Stage::Absent, waits: false, on: None, band: 0, spins: false };
         Self {
             cpus: vec![cpu; cpus as usize],
             tasks: vec![task; owners.tasks() as usize],
@@ -281,6 +289,17 @@ impl<S: Sink> Slices<S> {
             owners,
             sink,
         }
+    }
+
+    /// Of a run of these applications: who polls without yielding is known by name then.
+    #[must_use]
+    pub fn of(mut self, apps: &[AppSpec], objects: &Objects) -> Self {
+        let spins =
+            |app: &AppSpec| std::iter::repeat_n(Ways::new(app, objects).spin_only(), app.tasks as usize);
+        for (task, spins) in self.tasks.iter_mut().zip(apps.iter().flat_map(spins)) {
+            task.spins = spins;
+        }
+        self
     }
 
     /// The run is over: the last slice of every cpu goes to the sink, which is given back.
@@ -306,6 +325,11 @@ impl<S: Sink> Slices<S> {
         let system = [Category::Kernel, Category::Daemon, Category::Migration];
         if system.iter().map(|part| parts.get(*part).ns()).sum::<u64>() == parts.total().ns() {
             return Occupant::System;
+        }
+        // Whoever polls without yielding keeps the cpu, and who got it is known.
+        let spins = |task: &TaskId| self.tasks.get(task.index()).is_some_and(|task| task.spins);
+        if let Some(last) = cpu.last.filter(|last| spins(last) && cpu.waiters.binary_search(last).is_ok()) {
+            return Occupant::Waits(last);
         }
         // The tasks that may run: of the best priority level, and not throttled.
         let band = |task: &TaskId| self.tasks.get(task.index()).map_or(THROTTLED, |record| record.band);
@@ -371,7 +395,7 @@ impl<S: Sink> Slices<S> {
         }
         self.waits_on(task, None);
         if let Some(record) = self.cpus.get_mut(cpu.index()) {
-            record.works = Some(task);
+            (record.works, record.last) = (Some(task), Some(task));
         }
     }
 
@@ -379,6 +403,9 @@ impl<S: Sink> Slices<S> {
         self.close(cpu.index());
         if let Some(record) = self.cpus.get_mut(cpu.index()) {
             record.works = None;
+            if reason == LeaveReason::Waits {
+                record.last = Some(task);
+            }
         }
         let Some(record) = self.tasks.get_mut(task.index()) else { return };
         match reason {
@@ -439,6 +466,16 @@ impl<S: Sink> Observer for Slices<S> {
             record.band = *band;
         }
         self.sink.mark(at, &Mark::Decided(decision.clone()));
+    }
+
+    fn wants_dispatches(&self) -> bool {
+        true
+    }
+
+    fn dispatched(&mut self, _: Time, task: TaskId, cpu: CpuId, _: Span) {
+        if let Some(record) = self.cpus.get_mut(cpu.index()) {
+            record.last = Some(task);
+        }
     }
 
     fn wants_cpu_time(&self) -> bool {

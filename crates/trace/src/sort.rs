@@ -13,7 +13,8 @@ pub(crate) enum Kind {
     Exited,
     /// Task `a` moved from `cpu` to cpu `b`.
     Migrated,
-    /// Task `a` arrived at barrier `b` of scope `cpu`, or waits for lock `b` where `cpu` is [`LOCK`].
+    /// Task `a` arrived at barrier `b` of scope `cpu`, or waits for lock `b` where `cpu` is [`LOCK`], or
+    /// sleeps for what [`SLEEP`] and the numbers behind it say.
     Arrived,
     /// Task `a` went on from there.
     Released,
@@ -33,6 +34,15 @@ pub(crate) enum Kind {
 
 /// In place of the scope of a barrier: a lock.
 pub(crate) const LOCK: u32 = Scope::COUNT as u32;
+/// In place of the scope of a barrier: what a task sleeps for, in the order of [`SLEEPS`].
+pub(crate) const SLEEP: u32 = LOCK + 1;
+/// What tasks sleep for besides barriers and locks.
+pub(crate) const SLEEPS: [&str; 6] =
+    ["a timer", "a message", "a job", "a command from outside", "device", "event"];
+/// Those with a number or a name of their own: a device, an event.
+pub(crate) const DEVICE: u32 = SLEEP + 4;
+/// See [`DEVICE`].
+pub(crate) const EVENT: u32 = SLEEP + 5;
 
 impl Kind {
     /// Within an instant facts come first, in their order, then ends, then begins.

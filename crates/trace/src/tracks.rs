@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use sim_core::ids::{AppId, CpuId, Id, TaskId};
 use sim_core::machine::Machine;
-use sim_core::program::AppSpec;
+use sim_core::program::{AppSpec, Objects};
 
 use crate::slices::Owners;
+use crate::sort::{DEVICE, EVENT, LOCK};
 
 /// The number of a thread. A task keeps its number until it ends; who comes under its rank then has another
 /// one.
@@ -50,6 +51,10 @@ pub(crate) struct Tracks {
     meets: Vec<bool>,
     pub(crate) stand_ins: BTreeSet<(StandIn, u32)>,
     pub(crate) rules: Vec<&'static str>,
+    /// Names of locks, events and devices of the run.
+    shared: [Vec<String>; 3],
+    /// Whether the locks of each application are those of the run.
+    named: Vec<bool>,
 }
 
 impl Tracks {
@@ -64,7 +69,32 @@ impl Tracks {
             owners,
             stand_ins: BTreeSet::new(),
             rules: Vec::new(),
+            shared: [const { Vec::new() }; 3],
+            named: vec![false; apps.len()],
         }
+    }
+
+    /// The names of what the programs of the run share.
+    pub(crate) fn share(&mut self, apps: &[AppSpec], objects: &Objects) {
+        self.named = apps.iter().map(|app| app.named_locks).collect();
+        self.shared = [
+            objects.locks.iter().map(|lock| lock.name.clone()).collect(),
+            objects.events.iter().map(|event| event.name.clone()).collect(),
+            objects.devices.iter().map(|device| device.name.clone()).collect(),
+        ];
+    }
+
+    /// The name of a lock for which a task waits, or of the event or device for which it sleeps, if it has
+    /// one.
+    pub(crate) fn shared(&self, task: u32, scope: u32, number: u32) -> Option<&str> {
+        let [locks, events, devices] = &self.shared;
+        let names = match scope {
+            LOCK if self.named.get(self.owners.app(TaskId(task)).index()) == Some(&true) => locks,
+            EVENT => events,
+            DEVICE => devices,
+            _ => return None,
+        };
+        names.get(number as usize).map(String::as_str)
     }
 
     /// The task is replaced by another one of the same rank.

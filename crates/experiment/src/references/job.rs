@@ -58,6 +58,9 @@ impl Job {
         let mean = Mean::of(&spec.program, memory);
         let asked = (super::asked(app), app.counters.sleep_asked_ns as f64 / NS_PER_S);
         let (work, asleep) = if spec.background { (mean.work, mean.asleep) } else { asked };
+        // Of a device that has other work as well each waits longer; shares of cpus say nothing of that.
+        let served = if mean.work > 0.0 { mean.served / mean.work * work } else { 0.0 };
+        let asleep = asleep + served;
         // A mask that changes counts with all cpus that it ever allows.
         let allowed = spec.allowed.as_ref().map(|first| {
             CpuSet::of(first.iter().chain(spec.rebinds.iter().flat_map(|(_, later)| later.iter())))
@@ -199,6 +202,8 @@ struct Mean {
     work: f64,
     /// Seconds of sleep.
     asleep: f64,
+    /// Seconds of work that it gives devices, for which it waits at least.
+    served: f64,
     /// Bytes that it waits for, for each second of work.
     bytes: f64,
 }
@@ -221,6 +226,7 @@ impl Mean {
                     bytes += work * profile.map_or(0.0, |profile| waited_for(profile, memory));
                 }
                 Op::Sleep { span, .. } => mean.asleep += span.ns() as f64 / NS_PER_S * now,
+                Op::Io { span, .. } => mean.served += span.ns() as f64 / NS_PER_S * now,
                 _ => {}
             }
         }

@@ -44,6 +44,9 @@ struct RunLine {
     /// Who orders the queues, if not the operating system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     order: Option<OrderWord>,
+    /// It is asked where a task goes that begins a job without a sleep.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    releases: bool,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -168,6 +171,7 @@ pub fn write(recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
             end: soon(run.schedule.end),
             calls: run.schedule.calls.len(),
             order: order_word(run.schedule.order),
+            releases: run.schedule.releases,
         };
         line(out, &head)?;
         for call in &run.schedule.calls {
@@ -423,7 +427,7 @@ impl Lines<'_> {
             let line = self.value()?;
             calls.push(call(&line, &mut self.sets)?);
         }
-        let schedule = Schedule { order: order(head.order)?, calls, end };
+        let schedule = Schedule { order: order(head.order)?, releases: head.releases, calls, end };
         Ok(RecordedRun { id: head.id, seed: head.seed, digest, schedule })
     }
 }

@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 #[test]
 fn the_registry_is_the_folders() {
     let mut files = BTreeSet::new();
-    for folder in ["scenarios", "scenarios/policies"] {
+    for folder in ["scenarios", "scenarios/lessons", "scenarios/ostep", "scenarios/policies"] {
         for entry in fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {

@@ -441,7 +441,7 @@ impl Policy for Lewi {
     }
 
     fn watches(&self) -> Watches {
-        Watches { waits: true, preemptions: false }
+        Watches { waits: true, ..Watches::default() }
     }
 
     fn waits(&mut self, system: &mut dyn System, task: TaskId, _: Awaited) {

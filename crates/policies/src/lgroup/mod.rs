@@ -524,7 +524,7 @@ impl Policy for Lgroup {
     }
 
     fn watches(&self) -> Watches {
-        Watches { waits: false, preemptions: self.sticky }
+        Watches { preemptions: self.sticky, ..Watches::default() }
     }
 
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {

@@ -4,9 +4,11 @@ use notation::declare::{Duration, PerApp};
 use notation::parameter::Values;
 use notation::parameters;
 use sim_core::ids::{CpuId, Id, TaskId};
-use sim_core::policy::{CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Why};
+use sim_core::policy::{
+    CpuChoice, Enqueue, Order, Placement, Policy, QueueEntry, System, Timer, View, Watches, Why,
+};
 use sim_core::program::AppSpec;
-use sim_core::time::Span;
+use sim_core::time::{Span, Time};
 
 use crate::entry::{Entry, Level, Setting, Showcase, TaskGroups};
 use crate::ordering::queue::{DispatchQueue, Servers};
@@ -31,9 +33,10 @@ pub(crate) const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of `EDF`.
     struct Parameters {
-        /// The deadline of a task is this long after it wakes, unless its application states a `deadline` or
-        /// its program has a clock (`until`); the next deadline is this long after the last one. 100 ms is
-        /// the largest period at which users see no delay.
+        /// The deadline of a job is this long after its release (the instant of a clock, `until`, or of a
+        /// request), and that of a task without jobs this long after it wakes, unless the application states
+        /// a `deadline` or its program has a clock; the next deadline is this long after the last one.
+        /// 100 ms is the largest period at which users see no delay.
         period: PerApp<Duration> = ms(100), in us(1)..=s(1000);
         /// Cpu time, up to the next timer tick, after which a task gets its next deadline (the runtime of
         /// SCHED_DEADLINE).
@@ -56,6 +59,8 @@ struct Edf {
     queue: DispatchQueue,
     /// The deadline of each task, ns, and what it has used of its budget.
     jobs: Vec<(i64, Span)>,
+    /// The release of the job of each task that this deadline is for.
+    releases: Vec<Option<Time>>,
     used: Used,
 }
 
@@ -72,11 +77,18 @@ impl Edf {
             servers: Servers::whole(setting.machine),
             queue: DispatchQueue::default(),
             jobs: Vec::new(),
+            releases: Vec::new(),
             used: Used::default(),
         }
     }
 
-    /// Its deadline, from its release, and its period.
+    /// True if the deadline that it has is that of its present job.
+    fn is_same_job(&self, view: &dyn View, task: TaskId) -> bool {
+        let released = view.task(task).released;
+        released.is_some() && self.releases.get(task.index()).copied().flatten() == released
+    }
+
+    /// Its deadline, from its release, and its period, ns.
     fn times(&self, view: &dyn View, task: TaskId) -> (i64, i64) {
         self.times.get(view.task(task).app.0 as usize).copied().unwrap_or_default()
     }
@@ -87,8 +99,17 @@ impl Policy for Edf {
         Order::Policy
     }
 
+    fn watches(&self) -> Watches {
+        Watches { releases: true, ..Watches::default() }
+    }
+
     fn select_cpu(&mut self, view: &dyn View, task: TaskId, placement: Placement) -> CpuChoice {
-        let deadline = view.now().ns() as i64 + self.times(view, task).0;
+        let from = view.task(task).released.unwrap_or(view.now());
+        let deadline = if self.is_same_job(view, task) {
+            self.jobs[task.index()].0
+        } else {
+            from.ns() as i64 + self.times(view, task).0
+        };
         self.servers.place(view, task, placement, Some(deadline))
     }
 
@@ -101,7 +122,12 @@ impl Policy for Edf {
     ) -> Option<QueueEntry> {
         let (now, (after, period)) = (system.now().ns() as i64, self.times(system, task));
         let (deadline, used) = *slot(&mut self.jobs, task);
+        let (released, same) = (system.task(task).released, self.is_same_job(system, task));
+        *slot(&mut self.releases, task) = released;
         let job = match why {
+            _ if let Some(at) = released.filter(|_| !same) => (at.ns() as i64 + after, Span::ZERO),
+            // It has waited for something in the middle of its job.
+            Enqueue::Woken if same => (deadline, used),
             Enqueue::Created | Enqueue::Woken => (now + after, Span::ZERO),
             // A task that yields gives up the rest of its job.
             Enqueue::Yielded => (now + period, Span::ZERO),

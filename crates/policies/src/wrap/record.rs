@@ -107,6 +107,9 @@ pub struct Call {
 pub struct Schedule {
     /// Who orders the queues.
     pub order: Order,
+    /// It is asked where a task goes that begins a job without a sleep
+    /// ([`Watches::releases`](sim_core::policy::Watches)).
+    pub releases: bool,
     /// The calls.
     pub calls: Vec<Call>,
     /// When the run ended.
@@ -169,7 +172,8 @@ impl Recorder {
                         poll. Shorten the run, or choose a runtime whose waiting tasks sleep"
                 .into());
         }
-        Ok(Schedule { order: self.inner.order(), calls: self.calls, end })
+        let (order, releases) = (self.inner.order(), self.inner.watches().releases);
+        Ok(Schedule { order, releases, calls: self.calls, end })
     }
 
     /// Keeps a call, unless there are too many already.

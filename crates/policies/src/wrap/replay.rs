@@ -85,6 +85,7 @@ impl Replayer {
             watches: Watches {
                 waits: calls.keys().any(|hook| matches!(hook, Hook::Waits(_) | Hook::Proceeds(_))),
                 preemptions: calls.keys().any(|hook| matches!(hook, Hook::Preempted(_))),
+                releases: schedule.releases,
             },
             lowered: BTreeSet::new(),
             calls,

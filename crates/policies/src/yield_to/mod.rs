@@ -221,7 +221,7 @@ impl Policy for YieldTo {
     }
 
     fn watches(&self) -> Watches {
-        Watches { waits: true, preemptions: false }
+        Watches { waits: true, ..Watches::default() }
     }
 
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {

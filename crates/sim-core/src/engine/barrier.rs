@@ -152,6 +152,9 @@ impl Engine<'_> {
                 self.cpus[cpu].pend(Part::Kernel, price - until_effect);
                 self.shared.tasks[task].set_ready(ready.min(at));
                 self.timers.arm(at, Timer::Wake(task, cpu));
+                if self.shared.reports.wants_sleeps() {
+                    self.shared.report_waker(self.cpus[cpu].current, task);
+                }
                 if self.shared.model.discipline.keeps_history() {
                     let waker = &mut self.shared.tasks[self.cpus[cpu].current];
                     waker.history.waker.wakes(waker.cpu_time);

@@ -358,6 +358,10 @@ impl Engine<'_> {
         debug_assert!(state == TaskState::Running, "{id} is put back on {cpu} and is {state:?}");
         self.shared.apps[self.shared.tasks[id].app()].count_switch(reason);
         self.shared.emit_stopping(&mut self.cpus[cpu], reason);
+        if self.shared.reports.wants_dispatches() {
+            // An observer can tell whose time it was.
+            self.shared.report_account(&self.cpus[cpu]);
+        }
         self.shared.tasks[id].state = TaskState::Queued;
         let record = &mut self.cpus[cpu];
         record.last_process = self.shared.tasks[id].process;

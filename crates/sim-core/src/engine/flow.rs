@@ -99,6 +99,8 @@ impl Engine<'_> {
         self.shared.reports.begins(id, if comes { Time::NEVER } else { self.shared.now });
         if comes {
             self.sleep(cpu, Some(instant.since(self.shared.now)));
+        } else if self.orders.releases {
+            self.cpus[cpu].resched = true;
         }
         comes
     }
@@ -113,8 +115,9 @@ impl Engine<'_> {
             violated(id, cpu, "gives a device work and is at no such operation");
         };
         task.pc += 1;
-        let end = self.shared.objects.devices[*device].serve(self.shared.now, length);
-        self.sleep(cpu, Some(end.since(self.shared.now)));
+        let device = *device;
+        let end = self.shared.objects.devices[device].serve(self.shared.now, length);
+        self.sleep_beside(cpu, Some(end.since(self.shared.now)), Some(device));
     }
 
     /// The current task changes how it is scheduled; true when it has had to leave its cpu for that.

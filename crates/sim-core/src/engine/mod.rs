@@ -334,6 +334,8 @@ pub(crate) struct Orders {
     groups: Vec<TaskGroup>,
     /// Why the policy ends the run.
     failed: Option<String>,
+    /// It is asked where a task goes that begins a job without a sleep.
+    releases: bool,
 }
 
 /// The state of a run.
@@ -388,6 +390,7 @@ impl Engine<'_> {
         }
         self.watches_preemptions =
             policy.watches().preemptions && update::update_period(&self.shared.model).is_some();
+        self.orders.releases = policy.watches().releases && self.shared.policy_orders;
         policy.init(&mut self);
         let mut rounds = 0u32;
         let outcome = loop {

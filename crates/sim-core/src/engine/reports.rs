@@ -10,6 +10,7 @@ pub(crate) struct Reports<'o> {
     wants_accounts: bool,
     wants_queues: bool,
     wants_dispatches: bool,
+    wants_sleeps: bool,
     /// When each task began with its present request, if the observer wants requests; never: not yet.
     begun: Option<Vec<Time>>,
     digest: Digest,
@@ -21,6 +22,7 @@ impl<'o> Reports<'o> {
             wants_accounts: observer.wants_cpu_time(),
             wants_queues: observer.wants_queues(),
             wants_dispatches: observer.wants_dispatches(),
+            wants_sleeps: observer.wants_sleeps(),
             begun: observer.wants_requests().then(Vec::new),
             observer: observer.wants_facts().then_some(observer),
             digest: Digest::default(),
@@ -45,6 +47,12 @@ impl Reports<'_> {
     #[inline]
     pub(crate) const fn wants_dispatches(&self) -> bool {
         self.wants_dispatches
+    }
+
+    /// The observer wants to know what tasks sleep for and who wakes them.
+    #[inline]
+    pub(crate) const fn wants_sleeps(&self) -> bool {
+        self.wants_sleeps
     }
 
     /// The digest of all facts up to now.

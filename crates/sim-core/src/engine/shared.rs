@@ -13,9 +13,9 @@ use crate::engine::state::{
 };
 use crate::engine::watch::Watch;
 use crate::event::Sources;
-use crate::ids::{AppId, CpuId, Id, IdVec, TaskId};
+use crate::ids::{AppId, CpuId, DeviceId, Id, IdVec, TaskId};
 use crate::machine::{Distance, Machine};
-use crate::observe::{LeaveReason, Observation, Verdict};
+use crate::observe::{LeaveReason, Observation, Sleep, Verdict};
 use crate::os::OsModel;
 use crate::outcome::{Counters, Options};
 use crate::policy::{Action, Affinity, Decision, THROTTLED, TaskState, Why};
@@ -109,6 +109,37 @@ impl Shared<'_> {
         if let Some(observer) = self.reports.observer() {
             observer.dispatched(self.now, record.current, record.id, record.overhead.total());
         }
+    }
+
+    /// Reports that a task has fallen asleep; `device`: the one that works for it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn report_sleep(&mut self, id: TaskId, nap: bool, device: Option<DeviceId>) {
+        let task = &self.tasks[id];
+        let app = &self.apps[task.app()];
+        let what = match (task.waiting, device) {
+            (_, Some(device)) => Sleep::Device(device),
+            (Waiting::No, None) if nap => Sleep::Timer,
+            (Waiting::No, None) => Sleep::Command,
+            (Waiting::Exchange, None) => Sleep::Message,
+            (Waiting::Lock, None) => Sleep::Lock(app.own_lock(app.lock_of(task))),
+            (Waiting::Job, None) => Sleep::Job,
+            (Waiting::Event, None) => match app.program.ops().get(usize::from(task.pc)) {
+                Some(Op::Take { event, .. } | Op::Meet { event, .. }) => Sleep::Event(*event),
+                _ => Sleep::Message,
+            },
+            (Waiting::Gather | Waiting::Release | Waiting::Round(_), None) => Sleep::Barrier,
+        };
+        let now = self.now;
+        self.reports.observer().into_iter().for_each(|observer| observer.slept(now, id, what));
+    }
+
+    /// Reports that the current task of a cpu wakes another one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn report_waker(&mut self, waker: TaskId, task: TaskId) {
+        let now = self.now;
+        self.reports.observer().into_iter().for_each(|observer| observer.wakes(now, waker, task));
     }
 
     /// The time in which a cpu without a current task leaves the idle state.

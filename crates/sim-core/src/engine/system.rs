@@ -112,6 +112,7 @@ impl View for Engine<'_> {
             held: record.is_held(),
             dispatch_priority: levels.map_or(0, |levels| levels.dispatch_priority(record)),
             wait_ends: (record.waiting != Waiting::No).then(|| self.shared.wait_ends(record)),
+            released: Some(record.history.woken).filter(|at| !at.is_never()),
         }
     }
 

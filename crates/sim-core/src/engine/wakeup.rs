@@ -5,7 +5,7 @@ use crate::engine::numa::Scan;
 use crate::engine::state::{Activity, Cpu, Lazily, MaybeNode, NOWHERE, Part, ProcessId};
 use crate::engine::{Change, Engine};
 use crate::event::Timer;
-use crate::ids::{CpuId, TaskId};
+use crate::ids::{CpuId, DeviceId, TaskId};
 use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
@@ -265,6 +265,11 @@ impl Engine<'_> {
 
     /// The current task goes to sleep; for a nap a timer wakes it.
     pub(crate) fn sleep(&mut self, cpu: CpuId, nap: Option<Span>) {
+        self.sleep_beside(cpu, nap, None);
+    }
+
+    /// The same while a device works for it, if one does.
+    pub(crate) fn sleep_beside(&mut self, cpu: CpuId, nap: Option<Span>, device: Option<DeviceId>) {
         let id = self.cpus[cpu].current;
         self.shared.not_runnable(id, TaskState::Sleeping);
         if self.pausing > 0 && self.shared.tasks[id].history.pauses {
@@ -272,6 +277,9 @@ impl Engine<'_> {
             self.pausing -= 1;
         }
         self.leave(cpu, LeaveReason::Slept);
+        if self.shared.reports.wants_sleeps() {
+            self.shared.report_sleep(id, nap.is_some(), device);
+        }
         if let Some(span) = nap {
             self.timers.arm(self.shared.now.saturating_add(span), Timer::Wake(id, cpu));
         }

@@ -44,6 +44,10 @@ pub struct Watches {
     /// [`Policy::preempted`](super::Policy::preempted), with priorities up to date in it, in `select_cpu` and
     /// in `timer`. Only under the time-sharing class of Solaris.
     pub preemptions: bool,
+    /// A running task that comes to a clock ([`Op::Until`](crate::program::Op::Until)) whose instant has
+    /// passed, so that its next job begins without a sleep, goes back to its queue as one that is preempted
+    /// ([`Enqueue::Preempted`]). Only under [`Order::Policy`].
+    pub releases: bool,
 }
 
 /// Who orders the run queues of the cpus ([`Policy::order`](super::Policy::order)).
@@ -317,6 +321,11 @@ pub struct TaskView {
     /// reads it from the flags in memory. The instant may lie ahead while the news travels, or be past if the
     /// task has not run since; [`Time::NEVER`] while the others have not come. None: it does not wait.
     pub wait_ends: Option<Time>,
+    /// When its present job was released: the instant of a clock that it waited for
+    /// ([`Op::Until`](crate::program::Op::Until)), or the one at which the request that it works on came
+    /// ([`AppSpec::requests`](crate::program::AppSpec::requests)). None: it has no job, or a program
+    /// without clocks and requests.
+    pub released: Option<Time>,
 }
 
 impl TaskView {

@@ -3,7 +3,7 @@
 use super::{Discipline, Rules, Tasks, list};
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
-use crate::observe::{Contender, QueueDecision, Verdict};
+use crate::observe::{Contender, Keys, QueueDecision, Verdict};
 use crate::policy::THROTTLED;
 
 /// The decision about a task of a cpu, with all that compete there.
@@ -21,6 +21,8 @@ pub(crate) fn explain(
         task: id,
         current: cpu.current == id,
         delayed: tasks[id].history.delayed,
+        level: tasks[id].priority,
+        real_time: tasks[id].history.scheduling.priority(),
         vruntime: tasks[id].vruntime,
         request: request(id).map(|(request, _)| request),
     };
@@ -29,8 +31,24 @@ pub(crate) fn explain(
         task,
         verdict,
         rule: rule(discipline, tasks, cpu, task, verdict),
+        keys: keys(discipline),
         mean: request(task).map(|(_, mean)| mean),
         contenders: all.map(of).collect(),
+    }
+}
+
+/// What a discipline sorts by; of the real-time class what the one below it does.
+fn keys(discipline: &Discipline) -> Keys {
+    match discipline {
+        Discipline::Cfs(_) | Discipline::CfsGroups(_) | Discipline::Eevdf(_) | Discipline::VirtualTime(_) => {
+            Keys::VirtualRuntime
+        }
+        Discipline::O1(_) => Keys::ArrayAndPriority,
+        Discipline::Ule(_) => Keys::Score,
+        Discipline::Ts(_) => Keys::Priority,
+        Discipline::RoundRobin(_) => Keys::Arrival,
+        Discipline::ByPolicy(_) => Keys::Policy,
+        Discipline::RealTime(class) => keys(&class.below),
     }
 }
 

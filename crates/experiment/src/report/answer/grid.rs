@@ -8,6 +8,9 @@ use notation::text::cut;
 pub(super) const GAP: usize = 2;
 /// Longest and shortest bar.
 const BAR: [usize; 2] = [20, 8];
+/// The end of a bar of blocks, by the eighths of its last column.
+const EIGHTHS: [char; 8] =
+    [' ', '\u{258f}', '\u{258e}', '\u{258d}', '\u{258c}', '\u{258b}', '\u{258a}', '\u{2589}'];
 /// Rows of a table that is cut: its first ones and its last.
 const LEAST_ROWS: usize = 4;
 /// Longest name of a row beside columns of the sweep, and the shortest that a name is cut to.
@@ -148,7 +151,8 @@ impl Grid {
         let line = |name_text: &str, bar_text: &str, entries: Vec<(String, Ink)>| {
             let mut line = format!("{:<name$}", cut(name_text, name));
             if bar > 0 {
-                line.push_str(&format!("  {bar_text:<bar$}"));
+                let blank = " ".repeat(bar.saturating_sub(bar_text.chars().count()));
+                line.push_str(&format!("  {}{blank}", ink_of(&entries).paint(bar_text, colour)));
             }
             for (column, (text, ink)) in entries.into_iter().enumerate() {
                 let padded = format!("{text:>wide$}", wide = widths[column]);
@@ -176,14 +180,31 @@ impl Grid {
                 ));
             }
             let (name_text, entries) = &self.rows[*at];
-            let length =
-                self.bars.get(*at).copied().flatten().map_or(0, |part| (part * bar as f64).round() as usize);
+            let part = self.bars.get(*at).copied().flatten().unwrap_or(0.0);
             let entries = entries.iter().map(|entry| (entry.text.clone(), entry.ink)).collect();
-            lines.push(line(name_text, &"#".repeat(length.min(bar)), entries));
+            lines.push(line(name_text, &bar_of(part, bar, colour), entries));
         }
         lines.extend((!self.remark.is_empty()).then(|| self.remark.clone()));
         lines
     }
+}
+
+/// A bar of a part, 0 to 1, of so many columns: blocks to an eighth of a column on a terminal with colours,
+/// else `#` to a column.
+fn bar_of(part: f64, columns: usize, colour: bool) -> String {
+    let steps = if colour { EIGHTHS.len() } else { 1 };
+    let length = ((part * (columns * steps) as f64).round() as usize).min(columns * steps);
+    if !colour {
+        return "#".repeat(length);
+    }
+    let mut bar = "\u{2588}".repeat(length / steps);
+    bar.extend((!length.is_multiple_of(steps)).then(|| EIGHTHS[length % steps]));
+    bar
+}
+
+/// What the entries of a row are: that of the first one that is marked.
+fn ink_of(entries: &[(String, Ink)]) -> Ink {
+    entries.iter().map(|(_, ink)| *ink).find(|ink| *ink != Ink::Plain).unwrap_or(Ink::Plain)
 }
 
 /// The tables with an empty line before each, in at most so many lines: rows are cut from the last table
@@ -208,4 +229,21 @@ pub(super) fn fitted(grids: &[Grid], most: usize, width: usize, colour: bool) ->
         }
     }
     all(&limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_of_blocks_ends_at_the_eighth_and_one_without_colours_at_the_column() {
+        assert_eq!(bar_of(0.5, 8, true), "████");
+        // 0.55 of eight columns are 35.2 eighths.
+        assert_eq!(bar_of(0.55, 8, true), "████▍");
+        assert_eq!(bar_of(0.55, 8, false), "####");
+        assert_eq!((bar_of(0.0, 8, true).as_str(), bar_of(1.2, 8, true).as_str()), ("", "████████"));
+        let row = |inks: &[Ink]| inks.iter().map(|ink| (String::new(), *ink)).collect::<Vec<_>>();
+        assert!(ink_of(&row(&[Ink::Plain, Ink::Best])) == Ink::Best);
+        assert!(ink_of(&row(&[Ink::Plain])) == Ink::Plain);
+    }
 }

@@ -5,7 +5,7 @@ use crate::number;
 use crate::statements::table::{error, mean};
 use crate::statements::{Extremes, Table};
 use crate::statistics::Summary;
-use notation::text::cut;
+use notation::text::cut_apart;
 
 /// Columns of a cell with its gap.
 const CELL: usize = 10;
@@ -108,7 +108,8 @@ pub(super) fn cpu_shares<'a>(
     let (rows, names, place) = rows(table, extremes, policies);
     let cell = if table.results.provenance.repeat > 1 { WIDE_CELL } else { CELL };
     let shown = ((width - NAME) / cell).max(1);
-    let heads: Vec<String> = apps.iter().take(shown).map(|app| cut(app, cell - GAP)).collect();
+    let names_of: Vec<&str> = apps.iter().take(shown).map(|app| app.as_str()).collect();
+    let heads = cut_apart(&names_of, cell - GAP);
     let mut grid = Grid::new(format!("Cpu share of each program in %{place}"), vec![(names, heads)]);
     for (name, c, policy) in &rows {
         let entry = |app: &&String| {

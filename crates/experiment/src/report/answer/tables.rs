@@ -304,11 +304,18 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
             grid.rows.push((name.to_owned(), entries));
         }
     }
-    if shown.len() < apps.len() {
-        let more = apps.len() - shown.len();
-        grid.remark = format!("{} more: --table full", number::plural(more, "program", "programs"));
-    }
+    grid.remark = left_out([
+        (apps.len() - shown.len(), "program", "programs"),
+        (table.sweep.configurations.len() - configurations.len(), "configuration", "configurations"),
+    ]);
     (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// What does not fit into a table: a number of things, and what one and several are called.
+fn left_out(missing: [(usize, &str, &str); 2]) -> String {
+    let missing = missing.into_iter().filter(|(more, ..)| *more > 0);
+    let missing: Vec<String> = missing.map(|(more, one, many)| number::plural(more, one, many)).collect();
+    if missing.is_empty() { String::new() } else { format!("{} more: --table full", missing.join(" and ")) }
 }
 
 /// The title of the table of programs, whose values are of this metric in this unit.

@@ -131,7 +131,7 @@ impl Policy for Taker {
         CpuId(view.task(task).rank % 2).into()
     }
     fn watches(&self) -> Watches {
-        Watches { waits: false, preemptions: true }
+        Watches { preemptions: true, ..Watches::default() }
     }
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, _: Preemption) {
         if self.0.is_empty() {
