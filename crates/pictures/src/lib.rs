@@ -1,6 +1,7 @@
-//! Pictures of results and runs: figures, timelines and the report page, drawn on one canvas.
+//! Pictures of results and runs: figures, timelines and the report page, drawn on one canvas, and slides.
 
 pub mod canvas;
+pub mod deck;
 pub mod figures;
 pub mod page;
 pub mod timeline;

@@ -27,7 +27,7 @@ impl Dice {
     /// A mix in which some states dominate, some are slivers and some are missing.
     fn mix(&mut self, apps: u32) -> Mix {
         let mut mix = Mix::default();
-        for state in State::ALL {
+        for state in State::ALL.into_iter().filter(|state| state.on_cpu()) {
             for app in 0..apps {
                 let owner = if state.coloured() { Owner::App(app) } else { Owner::Nobody };
                 let size = 10u64.pow(self.below(7) as u32);

@@ -61,6 +61,7 @@ fn origin(seeds: &str) -> Origin {
     Origin {
         setting: format!("barcelona, linux-2.6.28; {seeds}"),
         source: "study · oversim 0.1.0 (model 1) · digest 0123456789abcdef".into(),
+        ..Origin::default()
     }
 }
 

@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use pictures::timeline::draw;
-use pictures::timeline::states::State;
-use pictures::timeline::{Aim, Medium, Request, Subject, Timeline, record, terminal};
+use pictures::timeline::record::Cell;
+use pictures::timeline::states::{Owner, State};
+use pictures::timeline::steps::{Kind, Step, steps};
+use pictures::timeline::{
+    Aim, Medium, Request, Rows, Subject, Timeline, record, record_rows, steps_text, terminal,
+};
 use scenario::plan::{Experiment, RunPlan};
 use scenario::{Overrides, load};
 use trace::slices::Slice;
@@ -283,4 +287,162 @@ fn runs_with_other_applications_keep_colours_and_other_machines_are_refused() {
         Medium::Picture,
     );
     assert!(refused.unwrap_err().contains("one picture cannot show both"));
+}
+
+/// Two threads on one cpu: one has a lock for 3 ms at a time, the other one wants it; a third one only sleeps
+/// for a disk.
+const LOCKED: &str = "\
+name: locked
+machine: core:1
+kernel: linux-6.18
+apps:
+  pair:
+    program:
+      devices: { disk: 1 }
+      kinds:
+        owner: { code: \"repeat 4 { lock door; run 3ms; unlock door; sleep 5ms }\" }
+        guest: { code: \"repeat 4 { run 1ms; lock door; run 1ms; unlock door }\" }
+        reader: { code: \"repeat 4 { io disk 4ms; run 100us }\" }
+policies: [LOAD]
+baseline: none
+";
+
+fn threads(text: &str, list: Option<&str>, medium: Medium) -> Timeline {
+    let experiment = load("x.yaml", text, &Overrides::default()).unwrap();
+    let plan = experiment.runs.iter().find(|run| run.alone.is_none()).unwrap();
+    let subject = Subject { label: "LOAD", place: "under LOAD", plan };
+    let rows = Rows::Threads(list.map(str::to_owned));
+    record_rows(&[subject], &Request::default(), &rows, medium).unwrap()
+}
+
+#[test]
+fn the_row_of_a_thread_says_what_it_does_all_its_life() {
+    for medium in [Medium::Picture, Medium::Text(69)] {
+        let timeline = threads(LOCKED, None, medium);
+        let recording = &timeline.tracks[0].recording;
+        assert_eq!((timeline.rows.len(), recording.rows.len()), (3, 3));
+        for cells in &recording.rows {
+            // From its creation to its end without gaps, and no more time than there is.
+            for pair in cells.windows(2) {
+                assert!(pair[0].to == pair[1].from, "{medium:?}: {pair:?}");
+            }
+            // It may begin and end in the middle of a column.
+            for cell in cells.iter().skip(1).rev().skip(1) {
+                let missing = (cell.to - cell.from).abs_diff(cell.mix.total());
+                assert!(missing < 10_000, "{medium:?}: {missing} ns of {cell:?}");
+            }
+        }
+        // One cpu runs one of them at a time.
+        let on_cpu =
+            |cell: &Cell| -> u64 { cell.mix.parts().filter(|part| part.1.on_cpu()).map(|part| part.2).sum() };
+        let ran: u64 = recording.rows.iter().flatten().map(on_cpu).sum();
+        assert!(ran <= timeline.window.to - timeline.window.from, "{ran}");
+        let spent = |row: usize, state: State| -> u64 {
+            recording.rows[row].iter().map(|cell| cell.mix.of(state)).sum()
+        };
+        let row = |app: &str| {
+            let app = timeline.apps.iter().position(|name| name == app).unwrap() as u32;
+            timeline.rows.iter().position(|row| row.thread == Some((app, 0))).unwrap()
+        };
+        let (owner, guest, reader) = (row("pair-owner"), row("pair-guest"), row("pair-reader"));
+        assert_eq!((spent(owner, State::Blocked), spent(reader, State::Blocked)), (0, 0), "{medium:?}");
+        assert!(spent(guest, State::Blocked) > 1_000_000, "{medium:?}");
+        assert!(spent(owner, State::Asleep) > 15_000_000 && spent(reader, State::Asleep) > 15_000_000);
+        assert!(spent(guest, State::Ready) > 0 && spent(guest, State::Asleep) == 0, "{medium:?}");
+        // The owner wakes the guest; a timer wakes the owner, the disk the reader.
+        let woken = |row: usize| recording.wakes.iter().filter(move |wake| wake.to == row);
+        assert!(woken(guest).count() > 0 && woken(guest).all(|wake| wake.from == Some(owner) && wake.by));
+        assert!(woken(owner).all(|wake| !wake.by && wake.text == "a timer wakes pair-owner.0"));
+        assert!(woken(reader).count() == 4, "{:?}", recording.wakes);
+        assert!(woken(reader).all(|wake| wake.text == "disk wakes pair-reader.0"));
+        if medium == Medium::Picture {
+            let blocked = recording.rows[guest].iter().find(|cell| cell.mix.of(State::Blocked) > 0).unwrap();
+            assert_eq!(blocked.label, "door");
+            let svg = picture(&timeline);
+            for text in ["blocked on a lock", "queued for a cpu", "wakes up", "(door)"] {
+                assert!(svg.contains(text), "{text}");
+            }
+            assert_eq!(svg, picture(&threads(LOCKED, None, medium)));
+        }
+    }
+    let two = threads(LOCKED, Some("pair-guest"), Medium::Picture);
+    assert_eq!(two.rows.len(), 1);
+    // Its waker has no row.
+    assert!(two.tracks[0].recording.wakes.iter().all(|wake| wake.from.is_none() && wake.by));
+}
+
+#[test]
+fn a_thread_that_polls_keeps_its_colour_and_the_others_are_queued() {
+    let text = "\
+name: spinning
+machine: core:1
+kernel: linux-6.18
+apps: { job: { workload: { spmd: { work: 40ms, intervals: 4 } }, runtime: spin, tasks: 2 } }
+policies: [PIN]
+baseline: none
+";
+    let timeline = threads(text, None, Medium::Picture);
+    let spins = |row: &Vec<Cell>| row.iter().map(|cell| cell.mix.of(State::Spin)).sum::<u64>();
+    let recording = &timeline.tracks[0].recording;
+    assert!(recording.rows.iter().any(|row| spins(row) > 1_000_000));
+    // Never both: one cpu has one of them.
+    let total: u64 = recording.rows.iter().flatten().map(|cell| cell.mix.of(State::Spin)).sum();
+    let in_total: u64 = recording.total.of(State::Spin);
+    assert!(total.abs_diff(in_total) < 100_000, "{total} {in_total}");
+    let experiment = load("x.yaml", text, &Overrides::default()).unwrap();
+    let plan = experiment.runs.iter().find(|run| run.alone.is_none()).unwrap();
+    let subject = Subject { label: "PIN", place: "under PIN", plan };
+    let by_cpu = record(&[subject], &Request::default(), Medium::Picture).unwrap();
+    let of_several = by_cpu.tracks[0].recording.rows.iter().flatten().flat_map(|cell| cell.mix.parts());
+    assert_eq!(of_several.filter(|part| part.0 == Owner::Several).count(), 0);
+    // One of the two waits in the queue until one ends: the strip shows it.
+    let queued: u64 = by_cpu.tracks[0].recording.queues[0].iter().sum();
+    let ready: u64 = recording.rows.iter().flatten().map(|cell| cell.mix.of(State::Ready)).sum();
+    assert!(queued > 10_000_000 && queued.abs_diff(ready) < 1_000, "{queued} {ready}");
+    assert!(picture(&by_cpu).contains("threads queued there"));
+}
+
+#[test]
+fn steps_tell_who_was_picked_why_and_in_which_order_the_queue_stands() {
+    let experiment = load("x.yaml", LOCKED, &Overrides::default()).unwrap();
+    let plan = experiment.runs.iter().find(|run| run.alone.is_none()).unwrap();
+    let all = steps(plan, &Request::default(), 10_000).unwrap();
+    assert_eq!((all.more, all.apps.len()), (0, 3));
+    assert!(all.end_ns.is_some() && all.steps.is_sorted_by_key(|step| step.at_ns));
+    let mut eligible = 0;
+    let decided = |step: &&Step| step.kind == Kind::Picked && !step.reason.is_empty();
+    for step in all.steps.iter().filter(decided) {
+        let running = step.running.as_ref().unwrap();
+        assert_eq!(Some(&running.thread), step.thread.as_ref());
+        assert!(running.keys.iter().any(|key| key.0 == "deadline"), "{step:?}");
+        assert!(step.queue.iter().all(|one| one.thread != running.thread), "{step:?}");
+        eligible += running.keys.iter().filter(|key| key.0 == "eligible" && key.1 == "yes").count();
+    }
+    assert!(eligible > 3);
+    let told =
+        |kind: Kind, text: &str| all.steps.iter().any(|step| step.kind == kind && step.text.contains(text));
+    assert!(told(Kind::LockAwaited, "pair-guest.0 finds door taken"));
+    assert!(told(Kind::Sleeps, "pair-guest.0 falls asleep and waits for door"));
+    assert!(told(Kind::Woken, "pair-guest.0 is woken by pair-owner.0"));
+    assert!(told(Kind::Woken, "pair-reader.0 is woken by disk"));
+    assert!(told(Kind::LockObtained, "pair-guest.0 gets door") && told(Kind::Ended, "ends"));
+    // Whoever falls asleep does not run.
+    for step in all.steps.iter().filter(|step| step.kind == Kind::Sleeps) {
+        assert_ne!(step.running.as_ref().map(|one| &one.thread), step.thread.as_ref(), "{step:?}");
+    }
+    // Cut, and within a window.
+    let cut = steps(plan, &Request::default(), 5).unwrap();
+    assert_eq!((cut.steps.len(), cut.more), (5, all.steps.len() as u64 - 5));
+    assert_eq!(cut.steps[..], all.steps[..5]);
+    let request = Request { from: Some(5_000_000), to: Some(9_000_000), ..Request::default() };
+    let part = steps(plan, &request, 10_000).unwrap();
+    let inside = |at: u64| (5_000_000..=9_000_000).contains(&at);
+    assert!(!part.steps.is_empty() && part.steps.iter().all(|step| inside(step.at_ns)));
+    assert!(part.steps.iter().zip(all.steps.iter().filter(|step| inside(step.at_ns))).all(|(a, b)| a == b));
+    let text = steps_text::paragraph(&all.steps[0], 60);
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+    let beyond = Request { from: Some(u64::MAX / 2), ..Request::default() };
+    assert!(steps(plan, &beyond, 5).unwrap_err().contains("but the run ends at"));
+    let nowhere = Request { cpus: Some(vec![7]), ..Request::default() };
+    assert!(steps(plan, &nowhere, 5).unwrap_err().contains("there is no cpu 7"));
 }

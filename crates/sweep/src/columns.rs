@@ -16,6 +16,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use scenario::configuration::{Axis, Setting};
 
+use crate::column::Column;
 use crate::plan::Plan;
 use crate::row::Row;
 use crate::unnamed::Unnamed;
@@ -33,9 +34,15 @@ const NUMBERS: [&str; 4] = ["run", "configuration", "replicate", "seed"];
 pub(crate) struct Table {
     writer: ArrowWriter<Unnamed>,
     schema: SchemaRef,
-    axes: Vec<Axis>,
+    columns: Vec<Column>,
     units: std::collections::BTreeMap<&'static str, &'static str>,
     rows: Vec<Value>,
+}
+
+/// The columns of the axes of a sweep.
+pub(crate) fn of_axes(axes: &[Axis]) -> Vec<Column> {
+    let column = |axis: &Axis| Column { path: axis.path.clone(), numbers: axis.numbers.is_some() };
+    axes.iter().map(column).collect()
 }
 
 /// A row of the table.
@@ -48,12 +55,11 @@ struct Value {
 
 impl Table {
     /// An empty table in a file.
-    pub(crate) fn new(file: Unnamed, plan: &Plan) -> io::Result<Self> {
-        let axes = plan.provenance.sweep.clone();
+    pub(crate) fn new(file: Unnamed, plan: &Plan, columns: Vec<Column>) -> io::Result<Self> {
         let mut fields: Vec<Field> =
             NUMBERS.iter().map(|name| Field::new(*name, DataType::UInt64, false)).collect();
-        let kind = |axis: &Axis| if axis.numbers.is_some() { DataType::Float64 } else { DataType::Utf8 };
-        fields.extend(axes.iter().map(|axis| Field::new(&axis.path, kind(axis), true)));
+        let kind = |column: &Column| if column.numbers { DataType::Float64 } else { DataType::Utf8 };
+        fields.extend(columns.iter().map(|column| Field::new(&column.path, kind(column), true)));
         fields.extend(TEXTS.iter().map(|name| Field::new(*name, DataType::Utf8, true)));
         fields.push(Field::new("value", DataType::Float64, true));
         let schema: SchemaRef = Arc::new(Schema::new(fields));
@@ -67,7 +73,7 @@ impl Table {
         let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options).map_err(failed)?;
         let units = METRICS.iter().map(|metric| (metric.name, metric.unit)).collect();
-        Ok(Self { writer, schema, axes, units, rows: Vec::new() })
+        Ok(Self { writer, schema, columns, units, rows: Vec::new() })
     }
 
     /// Adds the values of runs.
@@ -75,7 +81,7 @@ impl Table {
         for run in runs {
             let numbers = [run.run, run.configuration, u64::from(run.replicate), run.seed];
             let settings: Vec<Option<Setting>> =
-                self.axes.iter().map(|axis| run.settings.get(&axis.path).cloned()).collect();
+                self.columns.iter().map(|column| run.settings.get(&column.path).cloned()).collect();
             let mut row = |app: Option<&str>, metric: Option<&str>, value| {
                 let unit = metric.and_then(|metric| self.units.get(metric).copied());
                 let texts = [Some(run.policy.as_str()), app, metric, unit, Some(run.outcome.as_str())];
@@ -107,9 +113,9 @@ impl Table {
         for at in 0..NUMBERS.len() {
             columns.push(Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.numbers[at]))));
         }
-        for (at, axis) in self.axes.iter().enumerate() {
+        for (at, column) in self.columns.iter().enumerate() {
             let values = rows.iter().map(|row| row.settings[at].as_ref());
-            columns.push(setting_column(values, axis.numbers.is_some()));
+            columns.push(setting_column(values, column.numbers));
         }
         for at in 0..TEXTS.len() {
             columns.push(Arc::new(StringArray::from_iter(rows.iter().map(|row| row.texts[at].as_deref()))));

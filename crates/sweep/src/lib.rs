@@ -4,7 +4,9 @@
 //! to a directory ([`store::Store`]); [`merge`](mod@merge) puts the runs in order. The merged file is a
 //! function of the plan: it does not depend on the number of workers, their order or their interruptions.
 
+mod column;
 pub mod estimate;
+pub mod export;
 pub mod merge;
 pub mod plan;
 pub mod read;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 #[cfg(feature = "parquet")]
-use crate::columns::Table;
+use crate::columns::{Table, of_axes};
 use crate::plan::Plan;
 use crate::read::configurations;
 use crate::row::Row;
@@ -57,8 +57,9 @@ pub fn merge(store: &Store, plan: &Plan) -> Result<Merged, StoreError> {
     #[cfg(feature = "parquet")]
     let table_failed = |error: io::Error| StoreError::failed("write", &table_path, &error);
     #[cfg(feature = "parquet")]
-    let mut table =
-        Unnamed::new(&table_path).and_then(|file| Table::new(file, plan)).map_err(table_failed)?;
+    let mut table = Unnamed::new(&table_path)
+        .and_then(|file| Table::new(file, plan, of_axes(&plan.provenance.sweep)))
+        .map_err(table_failed)?;
     let mut runs = 0;
     configurations(plan, &index, &mut |rows: Vec<Row>| {
         for row in &rows {

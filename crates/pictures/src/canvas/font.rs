@@ -20,7 +20,12 @@ const DOTS: &str = "…";
 
 /// The face of these letters; none if its data are damaged.
 fn face(letters: Letters) -> Option<Face<'static>> {
-    Face::parse(if letters.bold { BOLD } else { REGULAR }, 0).ok()
+    Face::parse(data(letters.bold), 0).ok()
+}
+
+/// The file of a face.
+pub(super) const fn data(bold: bool) -> &'static [u8] {
+    if bold { BOLD } else { REGULAR }
 }
 
 /// Width of `text` in pixels, kerning left out. Letters may be given by their size alone.

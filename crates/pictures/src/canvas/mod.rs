@@ -1,5 +1,5 @@
-//! A canvas in pixels: shapes, texts, marks and hatchings become a [`Picture`], which is written as SVG or
-//! PNG.
+//! A canvas in pixels: shapes, texts, marks and hatchings become a [`Picture`], which is written as SVG,
+//! PNG or PDF.
 //!
 //! The drawing library hands its shapes to `Recorder`, a backend that lists them. It counts in whole units,
 //! so the canvas draws in quarters of a pixel. Texts are placed by the widths of [`font`].
@@ -7,6 +7,7 @@
 pub mod axis;
 pub mod font;
 pub mod palette;
+mod pdf;
 mod picture;
 mod png;
 mod recorder;
@@ -140,7 +141,7 @@ impl Canvas {
     /// What was drawn, on paper of this size in pixels; `title` describes it to readers who do not see it.
     #[must_use]
     pub fn finish(self, size: Point, title: &str) -> Picture {
-        Picture { size, title: title.to_owned(), items: self.items.take() }
+        Picture { size, points: None, title: title.to_owned(), items: self.items.take() }
     }
 
     fn push(&mut self, item: Item) {

@@ -66,6 +66,25 @@ impl Item {
 }
 
 impl Picture {
+    /// The same to be printed with so many points for a pixel, 72 points to the inch.
+    #[must_use]
+    pub fn printed(self, points: f64) -> Self {
+        Self { points: Some(points), ..self }
+    }
+
+    /// How many times as large a PNG must be to have so many dots to the inch; none for a picture on a
+    /// screen.
+    #[must_use]
+    pub fn resolution(&self, dots: f64) -> Option<f32> {
+        Some((dots / 72.0 * self.points?) as f32)
+    }
+
+    /// Width and height in pixels.
+    #[must_use]
+    pub const fn size(&self) -> Point {
+        self.size
+    }
+
     /// The same on paper of another size: as large as fits into an area of this corner and size, in its
     /// middle.
     #[must_use]
@@ -74,7 +93,7 @@ impl Picture {
         let beside = |whole: f64, part: f64| (whole - part * factor) / 2.0;
         let to = (corner.0 + beside(area.0, self.size.0), corner.1 + beside(area.1, self.size.1));
         let items = self.items.iter().map(|item| item.clone().moved(factor, to)).collect();
-        Self { size: paper, title: self.title.clone(), items }
+        Self { size: paper, points: self.points, title: self.title.clone(), items }
     }
 
     /// Draws another picture over this one.
@@ -88,6 +107,8 @@ impl Picture {
 pub struct Picture {
     /// Width and height in pixels.
     pub(super) size: Point,
+    /// Points of paper for a pixel; none for a picture on a screen.
+    pub(super) points: Option<f64>,
     /// What it shows, for readers who do not see it.
     pub(super) title: String,
     pub(super) items: Vec<Item>,

@@ -35,12 +35,17 @@ impl Picture {
 /// The picture as SVG text.
 fn write(picture: &Picture) -> String {
     let ((width, height), title) = (picture.size, xml(&picture.title));
-    let (width, height) = (number(width.round()), number(height.round()));
+    // On paper in millimetres, on a screen in whole pixels.
+    let (own, inner) = match picture.points {
+        None => ([width, height].map(|side| number(side.round())), [width, height].map(f64::round)),
+        Some(points) => ([width, height].map(|side| millimetres(side * points)), [width, height]),
+    };
+    let ([across, down], [width, height]) = (own, inner.map(number));
     let mut out = String::new();
     put(
         &mut out,
         format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{across}\" height=\"{down}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\" \
              font-family=\"sans-serif\" fill=\"{}\">\n<title>{title}</title>\n\
              <rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>",
@@ -60,6 +65,11 @@ fn write(picture: &Picture) -> String {
 fn put(out: &mut String, line: std::fmt::Arguments<'_>) {
     // A string refuses nothing.
     let _ = writeln!(out, "{line}");
+}
+
+/// Points as millimetres.
+fn millimetres(points: f64) -> String {
+    format!("{}mm", number(points / 72.0 * 25.4))
 }
 
 /// A number with at most two decimals.

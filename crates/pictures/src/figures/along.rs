@@ -5,9 +5,9 @@ use crate::canvas::font;
 use crate::canvas::palette::{GRID, MUTED, PAPER};
 use crate::canvas::{Anchor, Area, Canvas, Letters};
 use experiment::sweep::{Sweep, Varied};
-use scenario::configuration::plain;
 
-use crate::figures::frame::LABEL;
+use crate::figures::axis_names::{self, Named};
+use crate::figures::frame::{LABEL, LOG};
 
 /// A largest value of more than this many times the smallest one makes a logarithmic axis.
 const WIDE: f64 = 20.0;
@@ -36,8 +36,8 @@ pub(crate) enum Join {
 pub(crate) struct Along {
     /// Its position among the axes that vary.
     pub(crate) axis: usize,
-    /// Its short name.
-    pub(crate) short: String,
+    /// Its name in words, with the unit of its labels.
+    pub(crate) title: String,
     /// The place of each value.
     pub(crate) places: Vec<f64>,
     /// Whether the distance of two places is that of their numbers.
@@ -59,18 +59,17 @@ impl Along {
             (numbers && length > 2, length, numbers, std::cmp::Reverse(*at))
         };
         let axis = (0..sweep.varied.len()).max_by_key(rank)?;
-        Some(Self::on(axis, &sweep.varied[axis]))
+        Some(Self::on(axis, &sweep.varied[axis], axis_names::named(&sweep.varied, axis)))
     }
 
-    fn on(axis: usize, varied: &Varied) -> Self {
+    fn on(axis: usize, varied: &Varied, named: Named) -> Self {
         let values = &varied.axis.values;
-        let labels: Vec<String> = values.iter().map(|value| plain(value)).collect();
-        let short = varied.short.clone();
+        let (title, labels) = (named.title(), named.labels);
         let Some(numbers) = &varied.axis.numbers else {
             let places = (0..values.len()).map(|at| (at as f64 + 0.5) / values.len() as f64).collect();
             return Self {
                 axis,
-                short,
+                title,
                 places,
                 join: Join::Apart,
                 turns: Vec::new(),
@@ -89,12 +88,12 @@ impl Along {
             if apart && *number <= 0.0 { ZERO / 4.0 } else { from + (1.0 - from) * scale.place(*number) }
         };
         let places = numbers.iter().map(place).collect();
-        Self { axis, short, places, join, turns: Vec::new(), labels, log, gap: apart.then_some(ZERO * 0.7) }
+        Self { axis, title, places, join, turns: Vec::new(), labels, log, gap: apart.then_some(ZERO * 0.7) }
     }
 
     /// What it is, and whether it is logarithmic.
-    pub(crate) fn name(&self, path: &str) -> String {
-        if self.log { format!("{path} (log scale)") } else { path.to_owned() }
+    pub(crate) fn name(&self) -> String {
+        if self.log { format!("{}{LOG}", self.title) } else { self.title.clone() }
     }
 
     /// Whether a gap lies between two places: no line leads across it.
@@ -212,9 +211,9 @@ mod tests {
         assert_eq!((durations.join, durations.log), (Join::Line, true));
         let steps = steps(&durations);
         assert!(steps.windows(2).all(|pair| (pair[0] - pair[1]).abs() < 1e-9), "{steps:?}");
-        assert_eq!(durations.name("grain"), "grain (log scale)");
+        assert_eq!(durations.name(), "x (ms) (log scale)");
         let labels: Vec<String> = durations.written(400.0).into_iter().flat_map(|(_, lines)| lines).collect();
-        assert!(labels.contains(&"500us".to_owned()) && labels.contains(&"2ms".to_owned()), "{labels:?}");
+        assert!(labels.contains(&"0.5".to_owned()) && labels.contains(&"2".to_owned()), "{labels:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use experiment::statements::titles::{self, Spot};
 use super::Attempt;
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::Frame;
+use crate::figures::page::Page;
 use crate::figures::tiles::{self, Level, Map, Tile};
 use crate::figures::words::number;
 
@@ -56,6 +57,7 @@ pub fn figure(board: &Board) -> Attempt {
     let title = titles::range(&format!("Time over that of {reference}"), &spots, number);
     let title = title.ok_or("no scenario was completed")?;
     let words = Frame {
+        page: Page::SCREEN,
         title: title.clone(),
         about: format!(
             "Time of each policy over that of {reference}, mean over the seeds; {}",

@@ -34,9 +34,9 @@ const LOOKS: [Look; PARTS.len()] = [
     (SKY, Hatch::Crossed),
     (SKY, Hatch::Level),
     (GREEN, Hatch::Upright),
-    (VERMILLION, Hatch::Level),
+    (VERMILLION, Hatch::Dots),
     (PURPLE, Hatch::None),
-    (GREEN, Hatch::Falling),
+    (GREEN, Hatch::Crossed),
     (DARK, Hatch::Rising),
     (GREY, Hatch::None),
 ];
@@ -46,6 +46,8 @@ const OTHER: &str = "other overhead";
 const OTHER_LOOK: Look = (YELLOW, Hatch::None);
 /// A part that is nowhere larger than this is small.
 const SMALL: f64 = 0.02;
+/// From this share of useful work on the message would be 100 %.
+const WHOLE: f64 = 0.995;
 /// Parts below this are nowhere to be seen.
 const UNSEEN: f64 = 0.000_5;
 
@@ -90,6 +92,7 @@ pub(crate) fn breakdown(plane: &Plane<'_>) -> Attempt {
     });
     let key = |piece: &Piece| (Key::Area(piece.look.0, piece.look.1, LINES), piece.name.to_owned());
     let words = Frame {
+        page: plane.page,
         title: title.clone(),
         about: format!(
             "Mean share of the time of all cpus until all programs end{other}; {}{}{}",
@@ -108,6 +111,18 @@ pub(crate) fn breakdown(plane: &Plane<'_>) -> Attempt {
         picture,
         data: data(plane, &rows),
     })
+}
+
+/// Whether any time was lost.
+///
+/// # Errors
+/// That it was not.
+pub(crate) fn news(plane: &Plane<'_>) -> Result<(), String> {
+    let all = bars(plane, &plane.rows("breakdown_compute"));
+    if all.is_empty() || all.iter().any(|bar| bar.shares[0] < WHOLE) {
+        return Ok(());
+    }
+    Err("useful work takes 99.5 % or more of the time of all cpus everywhere".into())
 }
 
 /// The bars of all configurations and rows that were measured.
@@ -174,7 +189,7 @@ fn draw(words: &Frame, layout: &Layout, pieces: &[Piece], bars: &[Bar]) -> Pictu
                 }
             }
         }
-        frame::axis_title(canvas, body, sheet.left, "share of the cpu time, %");
+        frame::axis_title(canvas, body, sheet.left, "share of the cpu time (%)");
     })
 }
 
@@ -247,8 +262,13 @@ mod tests {
     }
 
     #[test]
-    fn looks_differ() {
+    fn looks_differ_on_grey_paper_too() {
         for (at, look) in LOOKS.iter().enumerate() {
+            let alike = |other: &&Look| other.1 == look.1;
+            for other in LOOKS[..at].iter().chain([&OTHER_LOOK]).filter(alike) {
+                let apart = (look.0.luminance() - other.0.luminance()).abs();
+                assert!(apart > 0.08, "{look:?} and {other:?}: {apart}");
+            }
             assert!(*look != OTHER_LOOK && LOOKS[..at].iter().all(|other| other != look), "{look:?}");
         }
     }

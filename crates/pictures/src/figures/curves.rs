@@ -22,8 +22,16 @@ const HEIGHTS: [f64; 2] = [190.0, 140.0];
 const LEFT: f64 = 44.0;
 /// Space for what the upright axis measures, above everything.
 const MEASURE: f64 = 18.0;
+/// Size of a mark.
+const MARK: f64 = 8.0;
 /// Most pixels from one mark to the next of the same value: of numbers, and of names.
 const STEPS: [f64; 2] = [4.0, 9.0];
+
+/// Curves whose means differ by no more than this part everywhere lie on one another: half a pixel of the
+/// panel.
+const APART: f64 = 0.0025;
+/// What the equals sign in the legend means.
+const ALIKE: &str = "; curves named with `=` differ nowhere by more than 0.25 %";
 
 /// A mark of a curve.
 struct Spot<'a> {
@@ -44,8 +52,8 @@ struct Plot<'a> {
     looks: Vec<Look>,
     /// What the upright axis measures, and the length of its unit.
     measure: (String, f64),
-    /// The path of the swept parameter.
-    path: String,
+    /// For each curve the first one that it lies on: itself, or an equal one, in whose place it is drawn.
+    on: Vec<usize>,
 }
 
 /// The look of a row's curve; references stand back.
@@ -73,27 +81,38 @@ pub(crate) fn sweep(plane: &Plane<'_>) -> Attempt {
     } else {
         ("Run time", plane.work())
     };
+    let mut on = coinciding(&spots, rows.len());
+    let name = |on: &[usize], at: usize| {
+        let equal = (0..rows.len()).filter(|other| on[*other] == at);
+        equal.map(|other| rows[other].1.as_str()).collect::<Vec<_>>().join(" = ")
+    };
+    // Names that do not fit a line of the legend stay apart.
+    if (0..rows.len()).any(|at| !frame::fits_legend(&name(&on, at), plane.page.body())) {
+        on = (0..rows.len()).collect();
+    }
+    let alike = if on.iter().enumerate().any(|(at, first)| at != *first) { ALIKE } else { "" };
     let about = format!(
-        "{what}: mean{}{remark}; {}{}",
+        "{what}: mean{}{alike}{remark}; {}{}",
         intervals(plane, &along),
         words::setting(plane.results),
         plane.remark()
     );
-    let key = |(at, (_, words)): (usize, &Row<'_>)| {
+    let key = |at: usize| {
         let (colour, mark, dash) = look(&rows, at);
         let key =
             if along.join == Join::Line { Key::Line(colour, mark, dash) } else { Key::Mark(mark, colour) };
-        (key, words.clone())
+        (key, name(&on, at))
     };
     let words = Frame {
+        page: plane.page,
         title: title.clone(),
         about: about.clone(),
-        legend: rows.iter().enumerate().map(key).collect(),
+        legend: (0..rows.len()).filter(|at| on[*at] == *at).map(key).collect(),
         source: words::source(plane.results),
     };
     let plot = Plot {
         measure: measure(plane, metric),
-        path: plane.sweep().varied[along.axis].axis.path.clone(),
+        on: on.clone(),
         looks: (0..rows.len()).map(|at| look(&rows, at)).collect(),
         along,
         spots,
@@ -129,6 +148,21 @@ fn turns(along: &Along, spots: &[Spot<'_>]) -> Vec<usize> {
         top > left * TOOTH && top > right
     };
     curve.windows(3).filter(tooth).map(|three| three[1].at).collect()
+}
+
+/// For each curve the first one whose means differ nowhere by more than [`APART`]: one of them is drawn.
+fn coinciding(spots: &[Spot<'_>], curves: usize) -> Vec<usize> {
+    let of = |series: usize| spots.iter().filter(move |spot| spot.series == series);
+    let near = |a: f64, b: f64| (a - b).abs() <= APART * a.abs().min(b.abs());
+    let equal = |one: usize, other: usize| {
+        let alike = |(a, b): (&Spot<'_>, &Spot<'_>)| {
+            (a.panel, a.at) == (b.panel, b.at) && near(a.cell.summary.mean, b.cell.summary.mean)
+        };
+        of(one).count() == of(other).count() && of(one).zip(of(other)).all(alike)
+    };
+    let there = |series: usize| of(series).next().is_some();
+    let first = |at: usize| (0..at).find(|other| there(at) && equal(*other, at)).unwrap_or(at);
+    (0..curves).map(first).collect()
 }
 
 /// How intervals are shown, and what lines mean where they do not speak for themselves.
@@ -171,7 +205,7 @@ fn measure(plane: &Plane<'_>, metric: &str) -> (String, f64) {
     }
     let times = plane.results.cells.iter().filter(|c| c.metric == metric).map(|c| c.summary.mean);
     let (unit, length) = words::time_unit(times.fold(0.0, f64::max));
-    (format!("run time, {unit}"), length)
+    (format!("run time ({unit})"), length)
 }
 
 /// All means; intervals as far as they do not dwarf the means.
@@ -197,12 +231,12 @@ fn draw(words: &Frame, layout: &Layout, plot: &Plot<'_>) -> Result<Picture, Stri
             let vertical = axis.on(panel.bottom(), panel.y);
             frame::left_axis(canvas, panel, &vertical, sheet.first(at));
             plot.along.draw(canvas, panel, &labels, sheet.foot(at));
-            for number in 0..plot.looks.len() {
+            for number in (0..plot.looks.len()).filter(|number| plot.on[*number] == *number) {
                 let own = plot.spots.iter().filter(|s| s.panel == at && s.series == number);
                 curve(canvas, panel, &vertical, plot, &own.collect::<Vec<_>>(), number);
             }
         }
-        frame::axis_title(canvas, body, sheet.left, &plot.along.name(&plot.path));
+        frame::axis_title(canvas, body, sheet.left, &plot.along.name());
     });
     Ok(picture)
 }
@@ -223,7 +257,10 @@ fn sheet(layout: &Layout, plot: &Plot<'_>) -> (Sheet, Labels) {
 /// there is room.
 fn shift(along: &Along, panel: Area, number: usize, curves: usize) -> f64 {
     let (part, step) = if along.join == Join::Apart { (0.7, STEPS[1]) } else { (0.4, STEPS[0]) };
-    let room = (panel.width * along.closest() * part).min(step * curves as f64);
+    // Marks stay within the panel.
+    let edge = along.places.iter().map(|place| place.min(1.0 - place)).fold(0.5, f64::min);
+    let inside = (2.0 * edge * panel.width - MARK).max(0.0);
+    let room = (panel.width * along.closest() * part).min(step * curves as f64).min(inside);
     ((number as f64 + 0.5) / curves as f64 - 0.5) * room
 }
 
@@ -262,6 +299,6 @@ fn curve(
             let [lo, hi] = ends(spot);
             canvas.line(&[(x(spot), lo), (x(spot), hi)], colour, 1.75);
         }
-        canvas.mark((x(spot), y(spot.cell.summary.mean)), mark, 8.0, colour);
+        canvas.mark((x(spot), y(spot.cell.summary.mean)), mark, MARK, colour);
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn slowdown(plane: &Plane<'_>) -> Attempt {
     let (what, axis) = if alone {
         ("Run time over that of the application alone", "slowdown: run time / run time alone".to_owned())
     } else {
-        ("Run time", format!("run time, {unit}"))
+        ("Run time", format!("run time ({unit})"))
     };
     let rows = plane.rows(metric);
     let apps: Vec<&str> = plane.results.foreground().collect();
@@ -98,7 +98,7 @@ pub(crate) fn metric(plane: &Plane<'_>, metric: &'static Metric) -> Attempt {
         name,
         title: titles::range(name, &spots, show).unwrap_or_default(),
         about: about(plane, metric.about, plane.work()),
-        axis: format!("{name}, {unit}"),
+        axis: format!("{} ({unit})", name.replace('_', " ")),
         dots: cells.iter().map(|found| dot(found, scale)).collect(),
         data: Table::of_cells(cells.iter().map(|(.., c)| *c)),
         rows,
@@ -188,7 +188,7 @@ fn paired(plane: &Plane<'_>, rows: &[Row<'_>]) -> (Vec<Dot>, Table) {
         "ci95_hi",
         "verdict",
     ];
-    let (mut dots, mut data) = (Vec::new(), Table { header, rows: Vec::new() });
+    let (mut dots, mut data) = (Vec::new(), Table { header, ..Table::default() });
     for c in &plane.results.comparisons {
         let configuration = plane.sweep().labels().position(|label| label == c.configuration);
         let policy = rows.iter().position(|(policy, _)| *policy == c.policy);
@@ -247,6 +247,7 @@ fn draw(plane: &Plane<'_>, plot: &Plot<'_>) -> Attempt {
     let row = row_height(plot.series.len());
     let sheet = layout.sheet(row);
     let words = Frame {
+        page: plane.page,
         title: plot.title.clone(),
         about: format!("{}{}", plot.about, layout.remark()),
         legend,

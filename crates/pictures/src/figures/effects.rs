@@ -8,11 +8,14 @@ use experiment::response::Response;
 use experiment::response::effects::{Effects, Estimator, Kind, Share, percent};
 
 use super::Attempt;
+use crate::figures::axis_names;
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::{self, Frame, Key, LABEL};
 use crate::figures::origin::Origin;
 use crate::figures::plane::Plane;
 
+/// So many values of policies and configurations are read more easily than shares of their variance.
+const FEW: usize = 4;
 /// The most pairs with a bar; the others are one bar.
 const MOST_PAIRS: usize = 10;
 /// Height of a row and of its bar in pixels; space between groups.
@@ -33,7 +36,18 @@ pub(crate) fn effects(plane: &Plane<'_>) -> Attempt {
     if response.axes.is_empty() {
         return Err("needs a sweep".into());
     }
-    figure(&response, &response.effects()?, &Origin::of(plane.results))
+    figure(&response, &response.effects()?, &Origin { page: plane.page, ..Origin::of(plane.results) })
+}
+
+/// Whether shares of so few values say anything.
+///
+/// # Errors
+/// That they do not.
+pub(crate) fn news(plane: &Plane<'_>) -> Result<(), String> {
+    match plane.policies.len() * plane.configurations().len() {
+        cells @ 0..=FEW => Err(format!("{cells} values are too few for shares of their variance")),
+        _ => Ok(()),
+    }
 }
 
 /// A bar.
@@ -49,7 +63,7 @@ struct Row {
 /// A half-sentence: there are no shares.
 pub fn figure(response: &Response, effects: &Effects, origin: &Origin) -> Attempt {
     let title = effects.title(response);
-    let rows = rows(effects);
+    let rows = rows(effects, response, origin.page.left(MOST_LEFT));
     if rows.is_empty() {
         return Err("no parameter has more than one value".into());
     }
@@ -64,6 +78,7 @@ pub fn figure(response: &Response, effects: &Effects, origin: &Origin) -> Attemp
     let setting = &origin.setting;
     let fixed = response.fixed.iter().map(|one| format!("{one}; ")).collect::<String>();
     let words = Frame {
+        page: origin.page,
         title: title.clone(),
         about: format!(
             "First-order share of each factor, and what each pair adds ({estimator}){left}; {fixed}{setting}"
@@ -77,8 +92,18 @@ pub fn figure(response: &Response, effects: &Effects, origin: &Origin) -> Attemp
 }
 
 /// The rows by group: parameters and policy, pairs, rest and seeds; the largest first.
-fn rows(effects: &Effects) -> Vec<Row> {
-    let row = |group: usize| move |one: &Share| Row { group, name: one.name.clone(), share: one.share };
+fn rows(effects: &Effects, response: &Response, most: f64) -> Vec<Row> {
+    let (short, words) = (response.names(), axis_names::of_response(response));
+    let named = |one: &Share| match short.iter().position(|name| *name == one.name) {
+        Some(at) if one.kind == Kind::Parameter => {
+            axis_names::within(&words[at], &response.axes[at].path, most)
+        }
+        _ => one.name.clone(),
+    };
+    let row = |group: usize| {
+        let named = &named;
+        move |one: &Share| Row { group, name: named(one), share: one.share }
+    };
     let mut rows: Vec<Row> = effects.of(&[Kind::Parameter, Kind::Policy]).into_iter().map(row(0)).collect();
     let pairs = effects.of(&[Kind::Pair]);
     let shown = if pairs.len() > MOST_PAIRS { MOST_PAIRS - 1 } else { pairs.len() };
@@ -112,7 +137,8 @@ fn draw(words: &Frame, rows: &[Row]) -> Picture {
     let height = rows.len() as f64 * ROW + gaps as f64 * GAP;
     frame::compose(words, height + FOOT, |canvas, body| {
         let widest = rows.iter().map(|row| font::width(&row.name, LABEL)).fold(0.0, f64::max);
-        let left = widest.min(MOST_LEFT) + 12.0;
+        let most = words.page.left(MOST_LEFT);
+        let left = widest.min(most) + 12.0;
         let panel = Area { x: body.x + left, y: body.y, width: body.width - left - NUMBER, height };
         let most = rows.iter().map(|row| row.share).fold(0.0, f64::max).clamp(0.05, 1.0) * 100.0;
         let axis = Axis::exact(Scale::Linear, 0.0, most, panel.x, panel.right());
@@ -122,14 +148,14 @@ fn draw(words: &Frame, rows: &[Row]) -> Picture {
             if at > 0 && rows[at - 1].group != row.group {
                 y += GAP;
             }
-            bar(canvas, body.x, panel, y, row, &axis);
+            bar(canvas, (body.x, most), panel, y, row, &axis);
             y += ROW;
         }
-        frame::axis_title(canvas, body, left, "share of the variance, %");
+        frame::axis_title(canvas, body, left, "share of the variance (%)");
     })
 }
 
-fn bar(canvas: &mut Canvas, left: f64, panel: Area, y: f64, row: &Row, axis: &Axis) {
+fn bar(canvas: &mut Canvas, (left, most): (f64, f64), panel: Area, y: f64, row: &Row, axis: &Axis) {
     let (colour, hatch, _) = look(row.group);
     let end = axis.place(row.share * 100.0);
     let area = Area { x: panel.x, y: y + (ROW - BAR) / 2.0, width: end - panel.x, height: BAR };
@@ -138,7 +164,7 @@ fn bar(canvas: &mut Canvas, left: f64, panel: Area, y: f64, row: &Row, axis: &Ax
         canvas.frame(area, INK, 0.5);
     }
     let middle = y + ROW / 2.0;
-    canvas.text((left, middle), &font::squeezed(&row.name, LABEL, MOST_LEFT), Letters::new(LABEL));
+    canvas.text((left, middle), &font::squeezed(&row.name, LABEL, most), Letters::new(LABEL));
     canvas.text((end + 6.0, middle), &percent(row.share), Letters::new(LABEL));
 }
 
@@ -151,5 +177,6 @@ fn data(effects: &Effects) -> Table {
         Kind::Seeds => "seeds",
     };
     let row = |one: &Share| vec![kind(one.kind).to_owned(), one.name.clone(), one.share.to_string()];
-    Table { header: vec!["kind", "factor", "share"], rows: effects.shares.iter().map(row).collect() }
+    let rows = effects.shares.iter().map(row).collect();
+    Table { header: vec!["kind", "factor", "share"], rows, ..Table::default() }
 }

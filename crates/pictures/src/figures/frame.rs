@@ -1,22 +1,18 @@
 //! The frame around every figure: its message, what it shows, the legend, the source; and the axes of panels.
 
-use crate::canvas::axis::Axis;
+use crate::canvas::axis::{Axis, Label};
 use crate::canvas::font;
 use crate::canvas::palette::{Colour, Dash, Fill, GRID, Hatch, INK, MUTED, Mark};
 use crate::canvas::{self, Anchor, Area, Canvas, Letters, Picture};
 
 use experiment::statements::title::Title;
 
-/// Width of every figure in pixels.
-pub(crate) const WIDTH: f64 = 780.0;
-/// Space to the edges.
-const EDGE: f64 = 14.0;
-/// Width of what lies between the edges.
-pub(crate) const BODY: f64 = WIDTH - 2.0 * EDGE;
+pub(crate) use super::page::LABEL;
+use super::page::Page;
+
 /// Font sizes: message, the largest that fits; what is shown, labels, source.
 const TITLES: [f64; 4] = [16.0, 15.0, 14.0, 13.0];
 const ABOUT: f64 = 12.0;
-pub(crate) const LABEL: f64 = 11.5;
 const SOURCE: f64 = 9.5;
 /// Lines of the message.
 const TITLE_LINES: usize = 2;
@@ -34,8 +30,9 @@ pub(crate) enum Key {
     Area(Colour, Hatch, Colour),
 }
 
-/// The words around a figure.
+/// The words around a figure, and what it is drawn for.
 pub(crate) struct Frame {
+    pub(crate) page: Page,
     pub(crate) title: Title,
     pub(crate) about: String,
     pub(crate) legend: Vec<(Key, String)>,
@@ -44,57 +41,62 @@ pub(crate) struct Frame {
 
 /// Draws a figure: `draw` gets the area below the legend, as wide as the figure and `height` pixels high.
 pub(crate) fn compose(frame: &Frame, height: f64, draw: impl FnOnce(&mut Canvas, Area)) -> Picture {
-    let width = BODY;
-    let (letters, title) = headline(&frame.title);
-    let about = balanced(&frame.about, ABOUT, width);
+    let (page, width, edge) = (frame.page, frame.page.body(), frame.page.edge);
+    let (letters, title) =
+        if page.has_message() { headline(&frame.title, width) } else { (ABOUT, Vec::new()) };
+    let about = if page.has_remarks() { balanced(&frame.about, ABOUT, width) } else { Vec::new() };
     let legend = legend_lines(&frame.legend, width);
-    let head = 12.0 + title.len() as f64 * 21.0 + about.len() as f64 * 16.0 + 6.0;
+    let words = title.len() as f64 * 21.0 + about.len() as f64 * 16.0;
+    let head = if page.has_message() { 12.0 + words + 6.0 } else { edge };
     let keys = legend.len() as f64 * 20.0 + if legend.is_empty() { 0.0 } else { 6.0 };
-    let full = head + keys + height + 24.0;
-    canvas::picture((WIDTH, full), &frame.title.to_string(), |canvas| {
+    let full = head + keys + height + if page.has_remarks() { 24.0 } else { edge };
+    let picture = canvas::picture((page.width, full), &frame.title.to_string(), |canvas| {
         let mut y = 12.0;
         for line in &title {
-            canvas.text((EDGE, y + 10.0), line, Letters::new(letters).bold());
+            canvas.text((edge, y + 10.0), line, Letters::new(letters).bold());
             y += 21.0;
         }
         for line in &about {
-            canvas.text((EDGE, y + 8.0), line, Letters::new(ABOUT).in_colour(MUTED));
+            canvas.text((edge, y + 8.0), line, Letters::new(ABOUT).in_colour(MUTED));
             y += 16.0;
         }
         for (row, entries) in legend.iter().enumerate() {
             for (x, entry) in entries {
-                draw_key(canvas, EDGE + x, head + row as f64 * 20.0 + 9.0, &frame.legend[*entry]);
+                draw_key(canvas, edge + x, head + row as f64 * 20.0 + 9.0, &frame.legend[*entry]);
             }
         }
-        draw(canvas, Area { x: EDGE, y: head + keys, width, height });
-        let source = font::shortened(&frame.source, SOURCE, width);
-        canvas.text(
-            (WIDTH - EDGE, full - 11.0),
-            &source,
-            Letters::new(SOURCE).in_colour(MUTED).at(Anchor::End),
-        );
-    })
+        draw(canvas, Area { x: edge, y: head + keys, width, height });
+        if page.has_remarks() {
+            let source = font::shortened(&frame.source, SOURCE, width);
+            let letters = Letters::new(SOURCE).in_colour(MUTED).at(Anchor::End);
+            canvas.text((page.width - edge, full - 11.0), &source, letters);
+        }
+    });
+    match page.points() {
+        Some(points) => picture.printed(points),
+        None => picture,
+    }
 }
 
 /// The message in at most two lines, with the size of its letters: its longest form that fits.
-fn headline(title: &Title) -> (f64, Vec<String>) {
+fn headline(title: &Title, width: f64) -> (f64, Vec<String>) {
     let forms = title.forms();
     let sized = forms.iter().flat_map(|form| TITLES.map(|size| (form, size)));
-    let set = |(form, size): (&String, f64)| (size, balanced(form, size, BODY / BOLD));
+    let set = |(form, size): (&String, f64)| (size, balanced(form, size, width / BOLD));
     let mut all = sized.map(set);
     let fits = |lines: &[String], size: f64| {
         lines.len() <= TITLE_LINES
-            && lines.iter().all(|line| font::width(line, Letters::new(size).bold()) <= BODY)
+            && lines.iter().all(|line| font::width(line, Letters::new(size).bold()) <= width)
     };
     if let Some(found) = all.find(|(size, lines)| fits(lines, *size)) {
         return found;
     }
     let size = TITLES[TITLES.len() - 1];
     let shortest = forms.last().map_or("", String::as_str);
-    let lines = font::wrapped(shortest, size, BODY / BOLD);
+    let lines = font::wrapped(shortest, size, width / BOLD);
     let rest = lines[1.min(lines.len())..].join(" ");
     let first = lines.first().cloned().unwrap_or_default();
-    (size, [first, rest].iter().map(|line| font::shortened(line, size, BODY / BOLD)).collect())
+    (size, [first, rest].iter().map(|line| font::shortened(line, size, width / BOLD)).collect())
 }
 
 /// A last line of less than this part of the width is too short.
@@ -116,6 +118,11 @@ fn balanced(text: &str, size: f64, most: f64) -> Vec<String> {
 
 /// Width of a key without its text.
 const KEY: f64 = 30.0;
+
+/// Whether the name of an entry fits a line of the legend of this width.
+pub(crate) fn fits_legend(text: &str, width: f64) -> bool {
+    KEY + font::width(text, LABEL) <= width
+}
 
 /// The entries of each line of the legend with their places.
 fn legend_lines(legend: &[(Key, String)], width: f64) -> Vec<Vec<(f64, usize)>> {
@@ -151,10 +158,17 @@ fn draw_key(canvas: &mut Canvas, x: f64, y: f64, (key, text): &(Key, String)) {
     canvas.text((x + KEY, y), text, Letters::new(LABEL));
 }
 
+/// The labels of an axis of this length: as many as stand well apart, and two where there is room for them.
+fn labels(axis: &Axis, length: f64) -> Vec<Label> {
+    let most = [38.0, 30.0, 24.0, 19.0].map(|each| (length / each) as usize);
+    let all = most.map(|most| axis.labels(most));
+    all.iter().find(|labels| labels.len() > 1).unwrap_or(&all[0]).clone()
+}
+
 /// A grid line for each label of the axis, and where it is `written` a number below the panel.
 pub(crate) fn lower_axis(canvas: &mut Canvas, panel: Area, axis: &Axis, written: bool) {
     let mut free = f64::NEG_INFINITY;
-    for (value, text) in axis.labels((panel.width / 38.0) as usize) {
+    for (value, text) in labels(axis, panel.width) {
         let x = axis.place(value);
         canvas.line(&[(x, panel.y), (x, panel.bottom())], GRID, 1.0);
         let half = font::width(&text, LABEL) / 2.0;
@@ -179,13 +193,30 @@ pub(crate) fn left_axis(canvas: &mut Canvas, panel: Area, axis: &Axis, written: 
     }
 }
 
+/// Behind the name of a logarithmic axis.
+pub(crate) const LOG: &str = " (log scale)";
+
 /// What an axis measures, and whether it is logarithmic.
 pub(crate) fn measured(what: &str, axis: &Axis) -> String {
-    if axis.is_log() { format!("{what} (log scale)") } else { what.to_owned() }
+    if axis.is_log() { format!("{what}{LOG}") } else { what.to_owned() }
 }
 
 /// What the lower axis measures, below everything.
 pub(crate) fn axis_title(canvas: &mut Canvas, body: Area, left: f64, text: &str) {
+    let text = fitting(text, body.width);
+    let half = font::width(&text, ABOUT) / 2.0;
     let middle = body.x + left + (body.width - left) / 2.0;
-    canvas.text((middle, body.bottom() - 10.0), text, Letters::new(ABOUT).at(Anchor::Middle));
+    let middle = middle.min(body.right() - half).max(body.x + half);
+    canvas.text((middle, body.bottom() - 10.0), &text, Letters::new(ABOUT).at(Anchor::Middle));
+}
+
+/// What an axis measures; on a narrow page without its definition, which stands behind a colon and in the
+/// caption.
+fn fitting(text: &str, most: f64) -> String {
+    if font::width(text, ABOUT) <= most {
+        return text.to_owned();
+    }
+    let log = if text.ends_with(LOG) { LOG } else { "" };
+    let short = text.split_once(": ").map_or(text.to_owned(), |(name, _)| format!("{name}{log}"));
+    font::shortened(&short, ABOUT, most)
 }

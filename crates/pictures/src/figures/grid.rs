@@ -6,9 +6,14 @@ use crate::canvas::palette::MUTED;
 use crate::canvas::{Area, Canvas, Letters};
 use experiment::sweep::Sweep;
 
-use crate::figures::frame::{BODY, LABEL};
+use crate::figures::axis_names;
+use crate::figures::frame::LABEL;
+use crate::figures::page::Page;
 use crate::figures::plane::{Plane, Row, is_reference};
 
+/// The least width of a panel, and the width of numbers at the left.
+const LEAST: f64 = 66.0;
+const MOST_NUMBERS: f64 = 60.0;
 /// Space between panels.
 const GUTTER: f64 = 22.0;
 /// Most panels that stand one after the other, and most columns, rows and lines of a grid.
@@ -53,11 +58,16 @@ pub(crate) struct Layout {
     rows: Vec<Facet>,
     /// Names of the lines.
     pub(crate) lines: Vec<String>,
+    page: Page,
 }
 
 /// Names and numbers of the values of each facet.
 struct Facets {
     sweep: Sweep,
+    /// The names of its axes in words, and whether these stand in the names of panels: on a screen these are
+    /// settings, which can be typed.
+    names: Vec<String>,
+    printed: bool,
     policies: Vec<String>,
     apps: Vec<String>,
 }
@@ -85,7 +95,11 @@ impl Facets {
             Facet::Axis(axis) => {
                 let varied = &self.sweep.varied[axis];
                 let value = scenario::configuration::plain(&varied.axis.values[value]);
-                if of { format!("{}={value}", varied.short) } else { value }
+                match of {
+                    true if self.printed => format!("{} = {value}", self.names[axis]),
+                    true => format!("{}={value}", varied.short),
+                    false => value,
+                }
             }
             Facet::Policy => self.policies[value].clone(),
             Facet::App => self.apps[value].clone(),
@@ -141,17 +155,21 @@ impl Layout {
         }
         let facets = Facets {
             sweep: plane.sweep().clone(),
+            names: axis_names::names(&plane.sweep().varied),
+            printed: plane.page.points().is_some(),
             policies: rows.iter().map(|(_, words)| words.clone()).collect(),
             apps: apps.iter().map(|app| (*app).to_owned()).collect(),
         };
         if apps.len() > 1 {
             free.push(Facet::App);
         }
-        let column = if free.len() > 1 { column(&facets, &free) } else { None };
+        // Columns that would be too narrow stand one after the other.
+        let wide = |facet: &Facet| width(plane.page, MOST_NUMBERS, facets.len(*facet)) >= LEAST;
+        let column = if free.len() > 1 { column(&facets, &free).filter(wide) } else { None };
         free.retain(|facet| Some(*facet) != column);
         let count = line.map_or(0, |line| facets.len(line));
         let lines = line.map_or_else(Vec::new, |l| (0..count).map(|at| facets.name(l, at, false)).collect());
-        let layout = Self { facets, line, column, rows: free, lines };
+        let layout = Self { facets, line, column, rows: free, lines, page: plane.page };
         layout.fits()?;
         Ok(layout)
     }
@@ -208,7 +226,7 @@ impl Layout {
     /// What the lines are where that does not speak for itself, as an addition to what is shown.
     pub(crate) fn remark(&self) -> String {
         match self.line {
-            Some(Facet::Axis(axis)) => format!("; rows: {}", self.facets.sweep.varied[axis].short),
+            Some(Facet::Axis(axis)) => format!("; rows: {}", self.facets.names[axis]),
             _ => String::new(),
         }
     }
@@ -280,13 +298,14 @@ pub(crate) struct Sheet {
     pub(crate) left: f64,
     /// Height of everything.
     pub(crate) height: f64,
+    page: Page,
 }
 
 impl Layout {
     /// Panels with a line of this height for each line of the layout, named at the left.
     pub(crate) fn sheet(&self, line: f64) -> Sheet {
         let labels: Vec<String> =
-            self.lines.iter().map(|name| font::squeezed(name, LABEL, MOST_LEFT)).collect();
+            self.lines.iter().map(|name| font::squeezed(name, LABEL, self.page.left(MOST_LEFT))).collect();
         let left = labels.iter().map(|label| font::width(label, LABEL)).fold(0.0, f64::max) + 12.0;
         let height = line * labels.len() as f64;
         Sheet { labels, ..self.panels_of(Sizes { height, left, foot: AXIS }) }
@@ -296,9 +315,13 @@ impl Layout {
     pub(crate) fn panels_of(&self, sizes: Sizes) -> Sheet {
         let across = match self.column {
             Some(column) => self.facets.len(column),
-            None => side_by_side(self.groups(), self.line.is_some()),
+            None => {
+                let most = side_by_side(self.groups(), self.line.is_some());
+                let fits = |across: &usize| width(self.page, sizes.left, *across) >= LEAST;
+                (1..=most).rev().find(fits).unwrap_or(1)
+            }
         };
-        let width = (BODY - sizes.left - GUTTER * (across - 1) as f64) / across as f64;
+        let width = width(self.page, sizes.left, across);
         let (what, names) = self.heads(width);
         let edges = self.column.is_some();
         let rows: Vec<String> = if edges {
@@ -327,7 +350,18 @@ impl Layout {
             y += sizes.height + if !edges || row + 1 == down { sizes.foot } else { GAP };
         }
         let height = y + 22.0;
-        Sheet { panels, across, names, what, rows, edges, labels: Vec::new(), left: sizes.left, height }
+        Sheet {
+            panels,
+            across,
+            names,
+            what,
+            rows,
+            edges,
+            labels: Vec::new(),
+            left: sizes.left,
+            height,
+            page: self.page,
+        }
     }
 
     /// What stands above columns, and the lines of each of their names: with the parameter in each if that
@@ -341,7 +375,7 @@ impl Layout {
         let all = |of: bool| (0..count).map(|at| name(at, of)).collect::<Vec<String>>();
         let parameter = match (self.column, self.rows.as_slice()) {
             (Some(Facet::Axis(axis)), _) | (None, &[Facet::Axis(axis)]) => {
-                Some(self.facets.sweep.varied[axis].short.clone())
+                Some(self.facets.names[axis].clone())
             }
             _ => None,
         };
@@ -352,6 +386,11 @@ impl Layout {
             _ => (String::new(), wrapped(&full, width)),
         }
     }
+}
+
+/// Width of each of so many panels beside each other, with labels of this width at the left.
+fn width(page: Page, left: f64, across: usize) -> f64 {
+    (page.body() - left - GUTTER * across.saturating_sub(1) as f64) / across.max(1) as f64
 }
 
 /// Panels side by side of so many one after the other: wide ones hold curves.
@@ -420,7 +459,11 @@ impl Sheet {
         }
         for (row, name) in self.rows.iter().enumerate() {
             let Some(panel) = self.panels.get(row * self.across) else { continue };
-            canvas.text((body.x, body.y + panel.y - 11.0), &font::shortened(name, LABEL, BODY / 1.13), bold);
+            canvas.text(
+                (body.x, body.y + panel.y - 11.0),
+                &font::shortened(name, LABEL, self.page.body() / 1.13),
+                bold,
+            );
         }
     }
 

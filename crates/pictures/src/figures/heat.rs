@@ -9,6 +9,7 @@ use experiment::statements::titles::{self, Spot};
 use scenario::configuration::plain;
 
 use super::Attempt;
+use crate::figures::axis_names;
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::Frame;
 use crate::figures::plane::Plane;
@@ -96,6 +97,7 @@ pub(crate) fn heatmap(plane: &Plane<'_>) -> Attempt {
         return Err("no run completed".into());
     };
     let words = Frame {
+        page: plane.page,
         title: title.clone(),
         about: format!("{}; {}{}", measure.about(plane), words::setting(plane.results), plane.remark()),
         legend: Vec::new(),
@@ -133,7 +135,8 @@ fn pairs(plane: &Plane<'_>) -> Option<(Map, Measure)> {
         over_the_shortest(&mut tiles, &lines);
     }
     let values = |axis: usize| sweep.varied[axis].axis.values.iter().map(|v| plain(v)).collect();
-    let name = |axis: usize| sweep.varied[axis].short.clone();
+    let names = axis_names::names(&sweep.varied);
+    let name = |axis: usize| short(plane, &names, axis);
     let map = Map {
         panels,
         rows: values(sides.0),
@@ -235,7 +238,7 @@ fn scale(measure: Measure, longest: f64) -> (String, f64) {
         Measure::Slowdown => ("slowdown".into(), 1.0),
         Measure::Time => {
             let (unit, length) = words::time_unit(longest);
-            (format!("run time, {unit}"), length)
+            (format!("run time ({unit})"), length)
         }
         Measure::OfColumn => ("run time / shortest of its column".into(), 1.0),
         Measure::OfProgram => ("run time / shortest of the same program".into(), 1.0),
@@ -253,12 +256,19 @@ fn columns(plane: &Plane<'_>) -> Vec<usize> {
     columns
 }
 
+/// The name of a parameter beside a map, where long ones have no room.
+fn short(plane: &Plane<'_>, names: &[String], axis: usize) -> String {
+    let most = plane.page.left(tiles::MOST_LEFT);
+    axis_names::within(&names[axis], &plane.sweep().varied[axis].axis.path, most)
+}
+
 /// The values of each parameter in each column; the last parameter, which changes from column to column,
 /// first.
 fn levels(plane: &Plane<'_>, columns: &[usize]) -> Vec<Level> {
     let sweep = plane.sweep();
+    let names = axis_names::names(&sweep.varied);
     let level = |axis: usize| Level {
-        name: sweep.varied[axis].short.clone(),
+        name: short(plane, &names, axis),
         values: columns.iter().map(|at| sweep.value(*at, axis).unwrap_or_default()).collect(),
     };
     (0..sweep.varied.len()).rev().map(level).collect()
@@ -288,5 +298,6 @@ fn data(map: &Map) -> Table {
         let words = [map.panels[tile.panel].clone(), map.rows[tile.row].clone(), map.column(tile.column)];
         words.into_iter().chain([tile.value.to_string()]).collect()
     };
-    Table { header: vec!["map", "row", "column", "value"], rows: map.tiles.iter().map(row).collect() }
+    let rows = map.tiles.iter().map(row).collect();
+    Table { header: vec!["map", "row", "column", "value"], rows, ..Table::default() }
 }

@@ -11,6 +11,7 @@ use experiment::kernel_effects::{Row, Variant};
 
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::{self, Frame, Key, LABEL};
+use crate::figures::page::Page;
 
 /// Height of a row in pixels, and of the space for the axis below.
 const ROW: f64 = 19.0;
@@ -58,6 +59,7 @@ pub fn figure([from, to]: [&str; 2], variants: &[Variant], rows: &[Row]) -> Resu
     };
     let title = title([from, to], &changes);
     let words = Frame {
+        page: Page::SCREEN,
         title: title.clone().into(),
         about: format!(
             "Run time relative to {from}{}; dot: geometric mean, line: smallest to largest ratio{hidden}",
@@ -102,7 +104,7 @@ fn draw(words: &Frame, lines: &[Line]) -> Picture {
         for (at, line) in lines.iter().enumerate() {
             strip(canvas, body.x, panel.y + (at as f64 + 0.5) * ROW, line, &axis);
         }
-        frame::axis_title(canvas, body, left, &frame::measured("run time, ratio", &axis));
+        frame::axis_title(canvas, body, left, &frame::measured("run time (ratio)", &axis));
     })
 }
 
@@ -126,5 +128,6 @@ fn data(variants: &[Variant], changes: &[(&str, usize, Change)]) -> Table {
     Table {
         header: vec!["program", "changed", "mean_ratio", "least_ratio", "largest_ratio"],
         rows: changes.iter().map(row).collect(),
+        ..Table::default()
     }
 }

@@ -1,8 +1,10 @@
 //! Figures of results: which apply, their drawing and their data.
 
 mod along;
+mod axis_names;
 pub mod board;
 mod breakdown;
+pub mod caption;
 mod curves;
 mod dots;
 pub mod effects;
@@ -12,6 +14,7 @@ mod grid;
 mod heat;
 pub mod kernels;
 mod origin;
+pub mod page;
 pub mod phase;
 pub(crate) mod plane;
 mod ranges;
@@ -22,10 +25,12 @@ pub(crate) mod words;
 
 pub use figure::{Figure, Omitted, Table};
 pub use origin::Origin;
+pub use page::Page;
 
-use experiment::metrics::{METRICS, Metric};
+use experiment::metrics::METRICS;
 use experiment::result::Results;
 use experiment::statements::ranking::Goal;
+use plane::Plane;
 use scenario::objective::Objective;
 
 /// The figures of a result, and those that make no sense for it.
@@ -40,65 +45,140 @@ pub struct Drawn {
 /// What a kind of figure makes of a result: the figure, or the reason why there is none, a half-sentence.
 type Attempt = Result<Figure, String>;
 
-/// A kind of figure: its name, and what it makes of a result.
-type Kind = (&'static str, fn(&plane::Plane<'_>) -> Attempt);
+/// A kind of figure: its name, what it makes of a result, and whether that is news.
+type Kind = (&'static str, fn(&Plane<'_>) -> Attempt, fn(&Plane<'_>) -> Result<(), String>);
 
 /// All kinds.
 const KINDS: [Kind; 10] = [
-    ("slowdown", dots::slowdown),
-    ("throughput", dots::throughput),
-    ("speedup", dots::speedup),
-    ("sweep", curves::sweep),
-    ("breakdown", breakdown::breakdown),
-    ("run-time", ranges::run_time),
-    ("barrier", ranges::barrier),
-    ("heatmap", heat::heatmap),
-    ("phase", phase::phase),
-    ("effects", effects::effects),
+    ("slowdown", dots::slowdown, always),
+    ("throughput", dots::throughput, always),
+    ("speedup", dots::speedup, always),
+    ("sweep", curves::sweep, always),
+    ("breakdown", breakdown::breakdown, breakdown::news),
+    ("run-time", ranges::run_time, ranges::news),
+    ("barrier", ranges::barrier, always),
+    ("heatmap", heat::heatmap, always),
+    ("phase", phase::phase, always),
+    ("effects", effects::effects, effects::news),
 ];
+
+/// Of kinds that always have news.
+const fn always(_: &Plane<'_>) -> Result<(), String> {
+    Ok(())
+}
+
+/// What figures are drawn for.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Target {
+    /// A page for the browser.
+    #[default]
+    Screen,
+    /// A paper: the width in millimetres, within [`Page::WIDTHS`].
+    Paper(f64),
+    /// A slide of 16:9.
+    Slide,
+}
+
+/// Which figures are drawn, and for what.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Asked<'a> {
+    /// Names of kinds, and names of metrics to be drawn by policy. Without any: all kinds that have news, and
+    /// the metric of the objective where no kind shows it.
+    pub figures: &'a [String],
+    /// See `figures`.
+    pub metrics: &'a [String],
+    /// What for.
+    pub target: Target,
+}
 
 /// Metrics of objectives that no kind of figure shows.
 pub fn objectives() -> impl Iterator<Item = &'static str> {
-    let shown = ["run_time", "makespan", "throughput", "time_per_work"];
-    Objective::ALL.into_iter().map(Goal::metric_of).filter(move |name| !shown.contains(name))
+    Objective::ALL.into_iter().map(Goal::metric_of).filter(|name| shown(name).is_none())
 }
 
-/// The metric of the objective of a result, if no kind of figure shows it.
-#[must_use]
-pub fn of_objective(results: &Results) -> Option<&'static Metric> {
-    let metric = Goal::metric_of(results.provenance.objective?);
-    METRICS.iter().find(|known| known.name == metric && objectives().any(|name| name == metric))
-}
-
-/// Draws a metric of a result by policy.
-///
-/// # Errors
-/// Why there is nothing to draw.
-pub fn metric(results: &Results, metric: &'static Metric) -> Result<Figure, Omitted> {
-    let drawn = dots::metric(&plane::Plane::of(results), metric);
-    drawn.map_err(|why| Omitted { name: metric.name, why })
+/// The kind of figure that shows a metric.
+fn shown(metric: &str) -> Option<&'static str> {
+    match metric {
+        "run_time" => Some("slowdown"),
+        "throughput" => Some("throughput"),
+        _ => None,
+    }
 }
 
 /// Names of all kinds of figures, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|(name, _)| *name)
+    KINDS.iter().map(|(name, ..)| *name)
 }
 
-/// Draws every figure that the result has data for; `only` keeps those of these names, all when empty.
+/// Draws every figure that the result has data for, for the browser; `only` keeps those of these names, all
+/// that have news when empty.
 #[must_use]
 pub fn draw(results: &Results, only: &[String]) -> Drawn {
-    let plane = plane::Plane::of(results);
+    drawn(results, &Asked { figures: only, ..Asked::default() })
+}
+
+/// Draws what is asked for. The figure of the objective comes first.
+#[must_use]
+pub fn drawn(results: &Results, asked: &Asked<'_>) -> Drawn {
+    let everything = asked.figures.is_empty() && asked.metrics.is_empty();
+    let objective = results.provenance.objective.map(Goal::metric_of);
     let policies = &results.provenance.policies;
     let measured = results.cells.iter().any(|cell| policies.contains(&cell.policy));
+    let planes = planes(results, asked.target);
     let mut drawn = Drawn { figures: Vec::new(), omitted: Vec::new() };
-    for (name, kind) in KINDS {
-        if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
+    let mut add = |name: &'static str, attempt: Attempt| match attempt {
+        Ok(figure) => drawn.figures.push(figure),
+        Err(why) => drawn.omitted.push(Omitted { name, why }),
+    };
+    for (name, kind, news) in KINDS {
+        if !everything && !asked.figures.iter().any(|wanted| wanted == name) {
             continue;
         }
-        match if measured { kind(&plane) } else { Err("no run completed".into()) } {
-            Ok(figure) => drawn.figures.push(figure),
-            Err(why) => drawn.omitted.push(Omitted { name, why }),
+        let known = if everything && measured { news(&planes[0]) } else { Ok(()) };
+        let attempt = |plane: &Plane<'_>| if measured { kind(plane) } else { Err("no run completed".into()) };
+        add(name, known.and_then(|()| fitted(&planes, attempt)));
+    }
+    let own = objective.filter(|name| everything && shown(name).is_none());
+    let mut seen: Vec<&str> = Vec::new();
+    for metric in METRICS.iter() {
+        let wanted = asked.metrics.iter().any(|name| name == metric.name) || own == Some(metric.name);
+        // Some names belong to an application and to the whole run.
+        if wanted && !seen.contains(&metric.name) {
+            seen.push(metric.name);
+            add(metric.name, fitted(&planes, |plane| dots::metric(plane, metric)));
         }
     }
+    let first = objective.map(|metric| shown(metric).unwrap_or(metric));
+    // The others stay in their order.
+    drawn.figures.sort_by_key(|figure| Some(figure.name) != first);
     drawn
+}
+
+/// The result on the page that figures are drawn for; for a slide on pages of growing width.
+fn planes(results: &Results, target: Target) -> Vec<Plane<'_>> {
+    let on = |page| Plane { page, ..Plane::of(results) };
+    match target {
+        Target::Screen => vec![Plane::of(results)],
+        Target::Paper(width) => vec![on(Page::paper(width))],
+        Target::Slide => Page::slides().map(on).collect(),
+    }
+}
+
+/// What is drawn on the first of these pages that is high enough, or on the last one; a slide is filled.
+fn fitted(planes: &[Plane<'_>], draw: impl Fn(&Plane<'_>) -> Attempt) -> Attempt {
+    let [first @ .., last] = planes else { return draw(&planes[0]) };
+    if first.is_empty() {
+        return draw(last);
+    }
+    let on_slide = |figure: Figure, page: Page| {
+        let paper = page.slide();
+        Figure { picture: figure.picture.fitted(paper, (0.0, 0.0), paper), ..figure }
+    };
+    for plane in first {
+        let figure = draw(plane)?;
+        if figure.picture.size().1 <= plane.page.slide().1 {
+            return Ok(on_slide(figure, plane.page));
+        }
+    }
+    draw(last).map(|figure| on_slide(figure, last.page))
 }

@@ -4,15 +4,18 @@ use experiment::result::Results;
 use experiment::statements::Table;
 use experiment::statements::ranking;
 
+use super::page::Page;
 use super::words;
 
 /// Where a response comes from.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct Origin {
     /// Machine, kernel and number of seeds; `12 seeds`.
     pub setting: String,
     /// What is needed to find the numbers again: a line below the figure.
     pub source: String,
+    /// What the figure is drawn for.
+    pub page: Page,
 }
 
 impl Origin {
@@ -24,6 +27,10 @@ impl Origin {
             if ranking::work_differs(&index) { "; the work differs between configurations" } else { "" };
         let fixed = &index.sweep.fixed;
         let fixed = if fixed.is_empty() { String::new() } else { format!("; {}", fixed.join(", ")) };
-        Self { setting: format!("{}{fixed}{work}", words::setting(results)), source: words::source(results) }
+        Self {
+            setting: format!("{}{fixed}{work}", words::setting(results)),
+            source: words::source(results),
+            page: Page::SCREEN,
+        }
     }
 }

@@ -5,6 +5,8 @@ use experiment::result::{Cell, DEDICATED, Results};
 use experiment::statements::{Table, ranking};
 use experiment::sweep::Sweep;
 
+use super::page::Page;
+
 /// A result, its index, and the order of its policies.
 pub(crate) struct Plane<'a> {
     /// The result.
@@ -13,6 +15,8 @@ pub(crate) struct Plane<'a> {
     pub(crate) index: Table<'a>,
     /// The policies, the best first: the order of every figure.
     pub(crate) policies: Vec<&'a str>,
+    /// What figures are drawn for.
+    pub(crate) page: Page,
 }
 
 /// A row of a figure: the label in cells, and what is written.
@@ -23,7 +27,7 @@ impl<'a> Plane<'a> {
     pub(crate) fn of(results: &'a Results) -> Self {
         let index = Table::of(results);
         let policies = ranking::overall(&index);
-        Self { results, index, policies }
+        Self { results, index, policies, page: Page::SCREEN }
     }
 
     /// The sweep of the result.

@@ -8,7 +8,7 @@ use experiment::statements::title::Title;
 use experiment::statements::{self, titles};
 
 use super::Attempt;
-use crate::figures::figure::{Figure, Table};
+use crate::figures::figure::{self, Figure, Table};
 use crate::figures::frame::{self, Frame};
 use crate::figures::grid::Layout;
 use crate::figures::plane::{Plane, Row};
@@ -17,6 +17,8 @@ use crate::figures::words;
 /// From so many replicates on there is a box.
 const BOXED: usize = 5;
 const ROW: f64 = 22.0;
+/// Run times of seeds that differ by less than this part look alike: 0.0 %.
+const SAME: f64 = 0.000_5;
 
 /// A row of a panel: where, and what the replicates measured (only the statistics where the values are not
 /// known).
@@ -43,6 +45,21 @@ pub(crate) fn run_time(plane: &Plane<'_>) -> Attempt {
     }
     let kind = Kind { name: "run-time", metric: "run_time", words: "run time", missing: "no run completed" };
     strips(plane, &kind, titles::run_times)
+}
+
+/// Whether the seeds differ.
+///
+/// # Errors
+/// That they do not.
+pub(crate) fn news(plane: &Plane<'_>) -> Result<(), String> {
+    let times = plane.results.cells.iter().filter(|cell| cell.metric == "run_time");
+    let apart = |cell: &Cell| cell.summary.max - cell.summary.min;
+    let differs = |cell: &Cell| apart(cell) > SAME * cell.summary.mean;
+    match (times.clone().any(differs), times.clone().any(|cell| apart(cell) > 0.0)) {
+        (true, _) => Ok(()),
+        (false, true) => Err("the run times of the seeds differ by less than 0.05 %".into()),
+        (false, false) => Err("all seeds have the same run times".into()),
+    }
 }
 
 /// Mean time from one barrier to the next, by seed.
@@ -81,6 +98,7 @@ fn strips(plane: &Plane<'_>, kind: &Kind, message: Message) -> Attempt {
         return Err("no run completed".into());
     };
     let words = Frame {
+        page: plane.page,
         title: title.clone(),
         about: format!(
             "{}; {}{}{}{}",
@@ -138,14 +156,17 @@ fn data(strips: &[Strip<'_>]) -> Table {
         return Table::of_cells(strips.iter().map(|strip| strip.cell));
     }
     let header = vec!["configuration", "policy", "app", "metric", "unit", "replicate", "value"];
+    let swept = figure::swept(&strips.iter().map(|strip| strip.cell).collect::<Vec<_>>());
     let rows = strips.iter().flat_map(|strip| {
-        let c = strip.cell;
+        let (c, swept) = (strip.cell, &swept);
         strip.values.iter().enumerate().map(move |(replicate, value)| {
             let words = [&c.configuration, &c.policy, &c.app, &c.metric, &c.unit].map(Clone::clone);
-            words.into_iter().chain([replicate.to_string(), value.to_string()]).collect()
+            let numbers = [replicate.to_string(), value.to_string()];
+            words.into_iter().chain(numbers).chain(figure::set(c, swept)).collect()
         })
     });
-    Table { header, rows: rows.collect() }
+    let rows = rows.collect();
+    Table { header, swept, rows }
 }
 
 /// What each replicate measured, as far as it could.
@@ -190,7 +211,7 @@ fn draw(
             n if n == known.len() => " (log scale)",
             _ => " (log scale where the labels grow by factors)",
         };
-        frame::axis_title(canvas, body, sheet.left, &format!("{}, {unit}{scale}", kind.words));
+        frame::axis_title(canvas, body, sheet.left, &format!("{} ({unit}){scale}", kind.words));
     })
 }
 

@@ -6,6 +6,7 @@ use experiment::statements::titles::{self, Spot};
 use super::Attempt;
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::Frame;
+use crate::figures::page::Page;
 use crate::figures::tiles::{self, Level, Map, Tile};
 use crate::figures::words::number;
 
@@ -49,6 +50,7 @@ pub fn figure(slowdowns: &Slowdowns) -> Attempt {
         tiles.iter().map(|tile| Spot { value: tile.value, place: tile.place.clone() }).collect();
     let title = titles::range("Slowdown", &spots, number).ok_or("no pair of programs completed")?;
     let words = Frame {
+        page: Page::SCREEN,
         title: title.clone(),
         about: format!(
             "Run time of the row's program beside the column's, over that alone; {}",

@@ -7,7 +7,8 @@ use crate::canvas::palette::{INK, MUTED, PAPER, sequential};
 use crate::canvas::{Anchor, Area, Canvas, Letters, Picture};
 use experiment::statements::title::Place;
 
-use crate::figures::frame::{self, BODY, Frame, LABEL};
+use crate::figures::frame::{self, Frame, LABEL};
+use crate::figures::page::Page;
 use crate::figures::words::number;
 
 const ROW: f64 = 24.0;
@@ -15,8 +16,10 @@ const ROW: f64 = 24.0;
 const GUTTER: f64 = 22.0;
 /// Maps of at most so many columns stand side by side.
 const NARROW: usize = 6;
+/// The least width of a tile of maps side by side.
+const TILE: f64 = 28.0;
 /// Most pixels of a label at the left, and of one that reads upwards.
-const MOST_LEFT: f64 = 190.0;
+pub(crate) const MOST_LEFT: f64 = 190.0;
 const MOST_LABEL: f64 = 110.0;
 /// Height of the line of a parameter below the map.
 const LEVEL: f64 = 20.0;
@@ -70,8 +73,9 @@ impl Map {
 
 /// Sizes of a map.
 struct Sizes {
-    /// Width of the labels at the left.
+    /// Width of the labels at the left, and the most that one may have.
     left: f64,
+    most: f64,
     /// Maps side by side.
     across: usize,
     /// Width and height of the tiles of a map.
@@ -88,12 +92,15 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(map: &Map) -> Self {
+    fn of(map: &Map, page: Page) -> Self {
         let texts = map.rows.iter().chain(map.levels.iter().map(|level| &level.name)).chain([&map.side]);
         let widest = texts.map(|text| font::width(text, LABEL)).fold(0.0, f64::max);
-        let left = widest.min(MOST_LEFT) + 12.0;
-        let across = if map.columns() > NARROW { 1 } else { map.panels.len().clamp(1, 2) };
-        let width = (BODY - left - GUTTER * (across - 1) as f64) / across as f64;
+        let most = page.left(MOST_LEFT);
+        let left = widest.min(most) + 12.0;
+        let wide = |across: usize| (page.body() - left - GUTTER * (across - 1) as f64) / across as f64;
+        let two = map.columns() <= NARROW && wide(2) >= TILE * map.columns() as f64;
+        let across = if two { map.panels.len().clamp(1, 2) } else { 1 };
+        let width = wide(across);
         let inner = map.levels.first().map_or(&[][..], |level| &level.values);
         let longest = inner.iter().map(|text| font::width(text, LABEL)).fold(0.0, f64::max);
         let upwards = longest + 6.0 > width / map.columns() as f64;
@@ -103,7 +110,18 @@ impl Sizes {
             map.panels.iter().map(|name| font::wrapped(name, LABEL, width / 1.13)).collect();
         let lines = names.iter().map(Vec::len).max().unwrap_or(1);
         let head = lines as f64 * 15.0 + 8.0;
-        Self { left, across, width, height: ROW * map.rows.len() as f64, head, foot, first, upwards, names }
+        Self {
+            left,
+            most,
+            across,
+            width,
+            height: ROW * map.rows.len() as f64,
+            head,
+            foot,
+            first,
+            upwards,
+            names,
+        }
     }
 
     fn down(&self, map: &Map) -> usize {
@@ -147,7 +165,7 @@ pub(crate) fn draw(words: &Frame, map: &Map) -> Result<Picture, String> {
     let (low, high) = extremes(map.tiles.iter().map(|t| t.value / map.length)).ok_or("no value is finite")?;
     let (low, high) = if high > low { (low, high) } else { (low - 0.5, low + 0.5) };
     let shades = Shades { low, high, log: map.log };
-    let sizes = Sizes::of(map);
+    let sizes = Sizes::of(map, words.page);
     let height = sizes.down(map) as f64 * (sizes.head + sizes.height + sizes.foot);
     let picture = frame::compose(words, height + SCALE, |canvas, body| {
         for (at, name) in sizes.names.iter().enumerate() {
@@ -171,7 +189,7 @@ pub(crate) fn draw(words: &Frame, map: &Map) -> Result<Picture, String> {
 
 /// Names of the rows, and of the parameters below the map.
 fn left_labels(canvas: &mut Canvas, body: Area, panel: Area, map: &Map, sizes: &Sizes) {
-    let fit = |text: &str| font::squeezed(text, LABEL, MOST_LEFT);
+    let fit = |text: &str| font::squeezed(text, LABEL, sizes.most);
     let muted = Letters::new(LABEL).in_colour(MUTED);
     canvas.text((body.x, panel.y - 10.0), &fit(&map.side), muted);
     for (number, label) in map.rows.iter().enumerate() {
@@ -248,7 +266,8 @@ fn spans(levels: &[Level]) -> Vec<(usize, usize)> {
 
 /// The colours with their values, below everything.
 fn scale(canvas: &mut Canvas, body: Area, map: &Map, shades: Shades) {
-    let strip = Area { x: body.x + 8.0, y: body.bottom() - 36.0, width: 220.0, height: 12.0 };
+    let strip =
+        Area { x: body.x + 8.0, y: body.bottom() - 36.0, width: (body.width * 0.4).min(220.0), height: 12.0 };
     let steps = 44;
     for step in 0..steps {
         let part = f64::from(step) / f64::from(steps - 1);
@@ -264,7 +283,12 @@ fn scale(canvas: &mut Canvas, body: Area, map: &Map, shades: Shades) {
         canvas.text((x, strip.bottom() + 12.0), &text, Letters::new(10.0).at(Anchor::Middle));
     }
     let what = format!("{}; darker is slower", frame::measured(&map.scale, &axis));
-    canvas.text((strip.right() + 14.0, strip.y + 6.0), &what, Letters::new(LABEL));
+    let lines = font::wrapped(&what, LABEL, body.right() - strip.right() - 14.0);
+    let top = strip.y + 6.0 - 7.0 * (lines.len() as f64 - 1.0);
+    for (number, line) in lines.iter().enumerate() {
+        let at = (strip.right() + 14.0, top + 14.0 * number as f64);
+        canvas.text(at, line, Letters::new(LABEL));
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::canvas::{Area, Canvas, Letters, Picture};
 
 use crate::figures::figure::{Figure, Table};
 use crate::figures::frame::{self, Frame, Key, LABEL};
+use crate::figures::page::Page;
 
 /// The most bars; smaller ones are counted.
 pub const MOST_BARS: usize = 12;
@@ -71,6 +72,7 @@ pub fn figure(tornado: &Tornado) -> Result<Figure, String> {
         legend.push((Key::Area(ORANGE, Hatch::Rising, INK), "works against it".to_owned()));
     }
     let words = Frame {
+        page: Page::SCREEN,
         title: tornado.title.clone().into(),
         about: format!(
             "{}; part of it that goes away when one mechanism is moved, with 95 % interval{hidden}",
@@ -101,7 +103,7 @@ fn draw(words: &Frame, bars: &[&Bar]) -> Picture {
             strip(canvas, body.x, panel.y + at as f64 * ROW, bar, &axis);
         }
         canvas.line(&[(zero, panel.y), (zero, panel.bottom())], MUTED, 1.5);
-        frame::axis_title(canvas, body, left, "part of the difference, %");
+        frame::axis_title(canvas, body, left, "part of the difference (%)");
     })
 }
 
@@ -133,6 +135,7 @@ fn data(bars: &[Bar]) -> Table {
     Table {
         header: vec!["moved", "about", "part", "ci95_lo", "ci95_hi", "shown"],
         rows: bars.iter().map(row).collect(),
+        ..Table::default()
     }
 }
 

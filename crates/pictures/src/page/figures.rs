@@ -24,7 +24,9 @@ pub(super) fn figures(drawn: &Drawn) -> Markup {
 fn one(figure: &Figure) -> Markup {
     let data = &figure.data;
     let head: Vec<String> = data.header.iter().map(|name| (*name).to_owned()).collect();
-    let rows = data.rows[..data.rows.len().min(MOST_ROWS)].to_vec();
+    // The settings behind them are part of the configuration.
+    let shown = |row: &Vec<String>| row[..head.len()].to_vec();
+    let rows = data.rows.iter().take(MOST_ROWS).map(shown).collect();
     html! {
         figure {
             (cue(&figure.title))

@@ -43,9 +43,9 @@ ul.answers li { margin: .2rem 0; }
   linear-gradient(to left, var(--paper) 50%, transparent) right / 2.5rem calc(100% + 4px) no-repeat local,
   linear-gradient(to left, var(--shade), transparent) right / .9rem 100% no-repeat scroll; }
 .scroll.more { border-right: 2px dashed var(--muted); }
-table { border-collapse: separate; border-spacing: 0; font-size: .9rem; }
+table { border-collapse: separate; border-spacing: 0; font-size: .82rem; }
 caption { text-align: left; font-weight: 600; padding: .25rem 0; }
-th, td { padding: .25rem .45rem; border-bottom: 1px solid var(--grid); text-align: left; vertical-align: \
+th, td { padding: .25rem .3rem; border-bottom: 1px solid var(--grid); text-align: left; vertical-align: \
 top; white-space: nowrap; }
 td.long { white-space: normal; min-width: 16rem; }
 thead th { border-bottom: 2px solid var(--muted); vertical-align: bottom; white-space: normal; }

@@ -127,7 +127,7 @@ export class Timeline {
       return lines;
     });
     this.message.textContent = `${data.message} ${data.headline}.`;
-    this.text.textContent = "Point at the timeline, or focus it and use the keys: arrows, + and -, 0, n (next event).";
+    this.text.textContent = "Point at the timeline, or click it and use the wheel or the keys: arrows, + and -, 0, n (next event).";
     const labels = data.runs.map((run) => `${run.label}: ${run.facts}`).join("; ");
     this.canvas.setAttribute("aria-label", `Timeline of the cpus. ${data.message} ${labels}`);
     this.draw();
@@ -140,6 +140,13 @@ export class Timeline {
   listen() {
     const { canvas } = this;
     canvas.addEventListener("wheel", (event) => {
+      // The wheel scrolls the page unless Ctrl is held or the timeline was clicked, and also where it can zoom out no further.
+      const asked = event.ctrlKey || event.metaKey;
+      const whole = this.from === this.data.from_ns && this.to === this.data.to_ns;
+      if (!asked && (document.activeElement !== canvas || (whole && event.deltaY >= 0))) {
+        if (!whole || event.deltaY < 0) this.hint();
+        return;
+      }
       event.preventDefault();
       if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         this.pan(Math.sign(event.deltaX || event.deltaY) * 0.1);
@@ -148,11 +155,26 @@ export class Timeline {
       }
     }, { passive: false });
     let drag = null;
+    const touches = new Map();
     canvas.addEventListener("pointerdown", (event) => {
       drag = { x: event.clientX, from: this.from, to: this.to };
+      touches.set(event.pointerId, event);
       canvas.setPointerCapture(event.pointerId);
+      this.point(event.offsetX, event.offsetY);
     });
     canvas.addEventListener("pointermove", (event) => {
+      if (touches.size === 2 && touches.has(event.pointerId)) {
+        // Two fingers zoom around the place between them.
+        const apart = () => {
+          const [a, b] = [...touches.values()];
+          return [Math.max(Math.abs(a.clientX - b.clientX), 1), (a.offsetX + b.offsetX) / 2];
+        };
+        const [before] = apart();
+        touches.set(event.pointerId, event);
+        const [after, middle] = apart();
+        this.zoom(before / after, this.at(middle));
+        return;
+      }
       if (drag && Math.abs(event.clientX - drag.x) > 2) {
         const shift = ((drag.x - event.clientX) / this.width) * (drag.to - drag.from);
         this.window(drag.from + shift, drag.to + shift);
@@ -160,7 +182,12 @@ export class Timeline {
         this.point(event.offsetX, event.offsetY);
       }
     });
-    for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { drag = null; });
+    for (const name of ["pointerup", "pointercancel"]) {
+      canvas.addEventListener(name, (event) => {
+        touches.delete(event.pointerId);
+        drag = null;
+      });
+    }
     canvas.addEventListener("keydown", (event) => {
       const acts = {
         "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.whole(),
@@ -173,6 +200,13 @@ export class Timeline {
         act();
       }
     });
+  }
+
+  /// Says once how to zoom.
+  hint() {
+    if (this.hinted) return;
+    this.hinted = true;
+    this.text.textContent = "The wheel scrolls the page: click the timeline first, or hold Ctrl, to zoom with it.";
   }
 
   at(x) {
@@ -189,6 +223,7 @@ export class Timeline {
     this.from = Math.min(Math.max(from, first), last - span);
     this.to = this.from + span;
     this.draw();
+    this.moved?.(this.from, this.to);
   }
 
   zoom(factor, around = this.place?.ns ?? (this.from + this.to) / 2) {
@@ -366,12 +401,14 @@ export class Timeline {
       if (sums) stack(column, column + 2, [...sums.values()].sort((a, b) => a[0] - b[0]));
       sums = null;
     };
-    for (const [, from, to, , , parts] of slices) {
+    for (const [, from, to, thread, app, parts] of slices) {
       if (to < this.from || from > this.to) continue;
       const [left, right] = [this.x(from), this.x(to)];
       if (right - left > 2) {
         flush();
-        stack(Math.max(left, this.left), Math.min(right, this.left + this.width), parts);
+        const [begin, end] = [Math.max(left, this.left), Math.min(right, this.left + this.width)];
+        stack(begin, end, parts);
+        if (thread >= 0 && this.row >= 11) this.number(pen, app, thread, begin, end, top + height / 2);
         continue;
       }
       const at = Math.floor(left / 2) * 2;
@@ -387,6 +424,20 @@ export class Timeline {
       }
     }
     flush();
+  }
+
+  /// The number of the thread in a slice that is wide enough, with the name of its program where there are several.
+  number(pen, app, thread, begin, end, middle) {
+    const long = this.data.threads ? String(thread) : this.owner(app, thread);
+    const text = [long, String(thread)].find((one) => pen.measureText(one).width + 6 <= end - begin);
+    if (!text) return;
+    pen.font = "10px system-ui, sans-serif";
+    pen.textAlign = "center";
+    pen.lineWidth = 3;
+    pen.strokeStyle = this.colours.paper;
+    pen.strokeText(text, (begin + end) / 2, middle + 3.5);
+    pen.fillStyle = this.colours.ink;
+    pen.fillText(text, (begin + end) / 2, middle + 3.5);
   }
 
   marks(pen, run, top, bottom) {
@@ -463,7 +514,7 @@ export class Timeline {
       pen.fillRect(0, 0, 14, 10);
     };
     const owners = data.threads
-      ? [element("span", { class: "timeline-key" }, `Colours: threads of ${data.apps[0]}, repeated after ${HUES.length}; grey: several threads`)]
+      ? [element("span", { class: "timeline-key" }, `Colours: threads of ${data.apps[0]}, repeated after ${HUES.length}; grey: several threads. Numbers of threads show where there is room: zoom in`)]
       : data.apps.map((name, app) => item(name, area(this.fills.colour(app, -1))));
     const states = [...used].sort((a, b) => a - b).map((state) =>
       item(data.states[state], area(this.fills.fill(state, data.threads ? 0 : -1, data.threads ? 0 : -1))));

@@ -4,6 +4,8 @@ use experiment::sweep::short;
 use scenario::configuration::{Axis, plain};
 use scenario::plan::{Experiment, RunPlan};
 use scenario::{Overrides, alike};
+use sim_core::ids::CpuId;
+use sim_core::machine::Machine;
 
 use crate::timeline::{Aim, Subject, Track};
 
@@ -72,27 +74,100 @@ pub struct Pair {
     pub configuration: usize,
     /// The worst policy there.
     pub worst: usize,
-    /// The best one; the same where there is one policy only.
+    /// The best one; the same where there is one policy only, or where configurations differ more.
     pub best: usize,
+    /// The configuration of the best one: mostly the same.
+    pub beside: usize,
 }
+
+/// Policies of one configuration whose makespans differ by less than this part of them, one divided by this,
+/// are not worth a picture where configurations differ more.
+const LEVEL: u64 = 20;
 
 /// The longest run of a scenario and the shortest one beside it, from the makespans of `runs`, one for each
-/// policy and configuration.
+/// policy and configuration: the best policy of the same configuration; where the policies are level there,
+/// the best of the configurations that differ from it in one setting.
 #[must_use]
-pub fn extremes(runs: &[(&RunPlan, u64)]) -> Option<Pair> {
+pub fn extremes(experiment: &Experiment, runs: &[(&RunPlan, u64)]) -> Option<Pair> {
     // Of equal ones the first.
-    let longest = runs.iter().rev().max_by_key(|(_, makespan)| *makespan)?.0;
-    let beside = runs.iter().filter(|(plan, _)| plan.configuration == longest.configuration);
-    let shortest = beside.min_by_key(|(_, makespan)| *makespan)?.0;
-    Some(Pair { configuration: longest.configuration, worst: longest.policy, best: shortest.policy })
+    let (longest, most) = *runs.iter().rev().max_by_key(|(_, makespan)| *makespan)?;
+    let same = runs.iter().filter(|(plan, _)| plan.configuration == longest.configuration);
+    let (shortest, least) = *same.min_by_key(|(_, makespan)| *makespan)?;
+    let (configuration, worst) = (longest.configuration, longest.policy);
+    let level = |least: u64| most - least < most / LEVEL;
+    let found = Pair { configuration, worst, best: shortest.policy, beside: configuration };
+    if !level(least) {
+        return Some(found);
+    }
+    let places = |plan: &RunPlan| &experiment.configurations[plan.configuration].places;
+    let near = |plan: &RunPlan| {
+        let differ = places(plan).iter().zip(places(longest)).filter(|(a, b)| a != b).count();
+        differ == 1 && plan.policy == worst && same_cpus(&plan.machine, &longest.machine)
+    };
+    let others = runs.iter().filter(|(plan, _)| near(plan));
+    let other = others.min_by_key(|(_, makespan)| *makespan).filter(|(_, least)| !level(*least));
+    Some(other.map_or(found, |(plan, _)| Pair { best: worst, beside: plan.configuration, ..found }))
 }
 
-/// The worst policy above the best one, at their configuration.
+/// The worst run above the best one: two policies, or two values of one setting.
 #[must_use]
 pub fn pair(experiment: &Experiment, pair: Pair) -> Choice<'_> {
+    let names = Names::new(experiment);
+    if pair.beside != pair.configuration {
+        return Choice { pair: Some(pair), ..settings(experiment, &names, pair) };
+    }
     let mut order = vec![pair.worst, pair.best];
     order.dedup();
-    Choice { pair: Some(pair), ..panels(experiment, &Names::new(experiment), pair.configuration, &order) }
+    Choice { pair: Some(pair), ..panels(experiment, &names, pair.configuration, &order) }
+}
+
+/// Two configurations that differ in one setting, under one policy.
+fn settings<'a>(experiment: &'a Experiment, names: &Names<'a>, pair: Pair) -> Choice<'a> {
+    let all = &experiment.configurations;
+    let (worst, best) = (&all[pair.configuration].places, &all[pair.beside].places);
+    let axis = worst.iter().zip(best).position(|(a, b)| a != b).unwrap_or(0);
+    let policy = experiment.policies.get(pair.worst).map_or("", String::as_str);
+    let panel = |configuration: usize| {
+        let plan =
+            runs(experiment).find(|run| run.configuration == configuration && run.policy == pair.worst)?;
+        let value = names.value(configuration, axis, &experiment.axes[axis])?;
+        let label = format!("{}={value}", names.of(axis));
+        Some(Panel { place: format!("with {label}"), label, plan })
+    };
+    let panels: Vec<Panel<'a>> = [pair.configuration, pair.beside].into_iter().filter_map(panel).collect();
+    let mut remarks = Vec::new();
+    remarks.extend(names.open(pair.configuration, Some(axis)));
+    let values = panels.iter().map(|panel| panel.label.as_str()).collect::<Vec<_>>().join(" and ");
+    let path = &experiment.axes[axis].path;
+    remarks.push(format!("shown with {values}, the worst and the best; --vary {path}=A,B chooses others"));
+    if experiment.policies.len() > 1 {
+        let others: Vec<&str> = experiment.policies.iter().map(String::as_str).collect();
+        remarks.push(format!("shown under {policy}; --policy A,B stacks {}", others.join(", ")));
+    }
+    let under = format!(" under {policy}");
+    let title = title(experiment, &under, &names.settings(pair.configuration, Some(axis)), panels.first());
+    Choice { panels, title, remarks, aim: Aim::Difference, varied: None, pair: None }
+}
+
+/// True for machines that one picture can show.
+fn same_cpus(one: &Machine, other: &Machine) -> bool {
+    let same_node = |cpu: u32| one.node_of(CpuId(cpu)) == other.node_of(CpuId(cpu));
+    one.cpus() == other.cpus() && (0..one.cpus()).all(same_node)
+}
+
+/// The first policy at the first configuration.
+#[must_use]
+pub fn first(experiment: &Experiment) -> Choice<'_> {
+    let names = Names::new(experiment);
+    let mut remarks = Vec::new();
+    // Nothing is stacked.
+    remarks.extend(names.open(0, Some(usize::MAX)));
+    if let [first, others @ ..] = &experiment.policies[..]
+        && !others.is_empty()
+    {
+        remarks.push(format!("shown under {first}; --policy NAME chooses {}", others.join(" or ")));
+    }
+    Choice { remarks, ..panels(experiment, &names, 0, &[0]) }
 }
 
 /// One panel for each policy, at the first configuration.

@@ -31,13 +31,18 @@ pub fn data(timeline: &Timeline) -> Value {
         "headline": timeline.headline(),
         "from_ns": timeline.window.from,
         "to_ns": timeline.window.to,
-        "states": State::ALL.map(State::name),
-        "coloured": State::ALL.map(State::coloured),
+        "states": states().map(State::name).collect::<Vec<_>>(),
+        "coloured": states().map(State::coloured).collect::<Vec<_>>(),
         "apps": timeline.apps,
         "threads": timeline.threads,
         "rows": rows,
         "runs": timeline.tracks.iter().map(|track| run(timeline, track)).collect::<Vec<Value>>(),
     })
+}
+
+/// The states of cpus: a part names one by its position among them.
+fn states() -> impl Iterator<Item = State> {
+    State::ALL.into_iter().filter(|state| state.on_cpu())
 }
 
 fn run(timeline: &Timeline, track: &Track) -> Value {

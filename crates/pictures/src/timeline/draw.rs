@@ -3,9 +3,10 @@
 
 use crate::canvas::axis::times;
 use crate::canvas::{Anchor, Canvas, Letters, Picture, font};
+use crate::timeline::frame::Frame;
 use crate::timeline::legend::Legend;
 use crate::timeline::palette::Palette;
-use crate::timeline::panel::{self, Frame, LABEL, Panels};
+use crate::timeline::panel::{self, LABEL, Panels};
 use crate::timeline::runs::Timeline;
 use crate::timeline::seen::Seen;
 
@@ -19,6 +20,8 @@ const HIGHEST_ROW: f64 = 28.0;
 /// Rows of several cpus show shares: they may be higher.
 const HIGHEST_SHARED_ROW: f64 = 44.0;
 const LOWEST_ROW: f64 = 5.0;
+/// The strip below a row that shows the length of the queue.
+const QUEUE: f64 = 9.0;
 /// Between two nodes.
 const NODE_GAP: f64 = 4.0;
 /// Between two panels.
@@ -26,6 +29,7 @@ const PANEL_GAP: f64 = 18.0;
 
 const TITLE: Letters = Letters::new(20.0).bold();
 const WHY: Letters = Letters::new(15.0);
+const HEADING: Letters = Letters::new(16.0).bold();
 const AXIS: Letters = Letters::new(13.0).at(Anchor::Middle);
 
 /// The picture of a timeline; `title` names the scenario and its configuration. The same timeline gives the
@@ -39,9 +43,11 @@ pub fn picture(timeline: &Timeline, title: &str) -> Picture {
         left: MARGIN + label_width(timeline, &palette) + 8.0,
         right: WIDTH - MARGIN - 8.0,
         row: (ROWS_HEIGHT / rows).clamp(LOWEST_ROW, highest).floor(),
+        queue: if timeline.shows_queues() { QUEUE } else { 0.0 },
         node_gap: NODE_GAP,
         margin: MARGIN,
         window: (timeline.window.from, timeline.window.to),
+        marked: timeline.inset.as_ref().map(|inset| (inset.window.from, inset.window.to)),
     };
     let panels = Panels { timeline, frame: &frame, palette: &palette };
     let all = |canvas: &mut Canvas, seen: &mut Seen, y: f64| {
@@ -56,7 +62,29 @@ pub fn picture(timeline: &Timeline, title: &str) -> Picture {
     y = legend.draw(&mut canvas, (MARGIN, WIDTH - MARGIN), y);
     y = all(&mut canvas, &mut Seen::default(), y);
     y = time_axis(&mut canvas, timeline, &frame, y);
+    if let Some(inset) = &timeline.inset {
+        y = magnified(&mut canvas, inset, &frame, &palette, y);
+    }
     canvas.finish((WIDTH, (y + MARGIN).ceil()), &description(timeline, title))
+}
+
+/// The part that is magnified, below the whole; the y below it.
+fn magnified(canvas: &mut Canvas, inset: &Timeline, frame: &Frame, palette: &Palette, y: f64) -> f64 {
+    let frame = Frame {
+        row: HIGHEST_ROW,
+        queue: 0.0,
+        window: (inset.window.from, inset.window.to),
+        marked: None,
+        ..*frame
+    };
+    let y = y + PANEL_GAP;
+    let text = format!("The marked part, magnified: {}", inset.headline());
+    canvas.text((MARGIN, y + 7.0), &text, HEADING);
+    let panels = Panels { timeline: inset, frame: &frame, palette };
+    let seen = &mut Seen::default();
+    let tracks = inset.tracks.iter();
+    let y = tracks.fold(y + 10.0, |y, track| panels.panel(canvas, seen, track, y + PANEL_GAP));
+    time_axis(canvas, inset, &frame, y)
 }
 
 /// The message, what is shown, window and why; the y below them.
@@ -81,7 +109,9 @@ fn head(canvas: &mut Canvas, timeline: &Timeline, title: &str) -> f64 {
 fn label_width(timeline: &Timeline, palette: &Palette) -> f64 {
     let names = timeline.rows.iter().map(|row| font::width(&row.name, LABEL));
     let cpu = names.fold(0.0, f64::max);
-    let node = if timeline.single_cpus() { font::width("node 00 cpu ", LABEL) + 10.0 } else { 0.0 };
+    let groups = timeline.rows.iter().map(|row| font::width(&timeline.group(row), LABEL));
+    let group = groups.fold(font::width("node 00 cpu ", LABEL), f64::max).min(panel::LANE_NAME);
+    let node = if timeline.single_cpus() { group + 10.0 } else { 0.0 };
     let lanes = panel::lanes(timeline, palette).into_iter().map(|lane| font::width(&lane, LABEL));
     lanes.fold(cpu + node, f64::max)
 }

@@ -35,6 +35,8 @@ enum Sample {
     Decision,
     Move,
     End,
+    Wake,
+    Woken(bool),
 }
 
 /// What a legend explains.
@@ -54,6 +56,9 @@ impl Legend<'_> {
             (Sample::Barrier, "barrier complete", seen.barriers),
             (Sample::Decision, "other decision", seen.decisions),
             (Sample::End, "application ends", seen.ends),
+            (Sample::Wake, "wakes up", seen.wakes),
+            (Sample::Woken(true), "woken by a thread", seen.woken),
+            (Sample::Woken(false), "woken by a timer, a device or from outside", seen.timers),
         ];
         let shown = marks.into_iter().filter(|mark| mark.2);
         entries.extend(shown.map(|(draw, text, _)| Entry { draw, text: text.into() }));
@@ -138,7 +143,8 @@ impl Legend<'_> {
                 "Grey strokes: several applications wait."
             });
         }
-        let locks = self.timeline.tracks.iter().flat_map(|track| track.recording.locks.values());
+        let tracks = self.timeline.tracks.iter().filter(|_| !self.timeline.by_threads);
+        let locks = tracks.flat_map(|track| track.recording.locks.values());
         let columns = locks.map(Vec::len).max().unwrap_or(0);
         let full = (columns > 0).then(|| {
             let window = (self.timeline.window.from, self.timeline.window.to);
@@ -149,8 +155,18 @@ impl Legend<'_> {
         });
         hints.extend(full.as_deref());
         if self.seen.numbers {
-            hints.push("Numbers are thread ids.");
+            hints.push(if self.timeline.by_threads {
+                "A row is a thread; numbers are the cpus that it runs on."
+            } else {
+                "Numbers are thread ids."
+            });
         }
+        let queues = self.seen.queues.then(|| {
+            let longest = format!("{:.1}", self.timeline.longest_queue());
+            let longest = longest.strip_suffix(".0").unwrap_or(&longest);
+            format!("Grey below a row: threads queued there; full height: {longest}.")
+        });
+        hints.extend(queues.as_deref());
         if self.seen.stacks {
             hints.push("Slices too thin to draw are stacked: height = share of the time.");
         }
@@ -173,7 +189,10 @@ impl Legend<'_> {
         if x > left && x + font::width(&hint, FONT) > right {
             (x, y) = (left, y + LINE);
         }
-        canvas.text((x, y - 4.0), &hint, FONT.in_colour(MUTED));
+        for (at, line) in font::wrapped(&hint, FONT, right - x).iter().enumerate() {
+            y += if at > 0 { LINE } else { 0.0 };
+            canvas.text((x, y - 4.0), line, FONT.in_colour(MUTED));
+        }
         y + 4.0
     }
 }
@@ -192,6 +211,8 @@ fn sample(canvas: &mut Canvas, sample: &Sample, x: f64, top: f64) {
         Sample::Barrier => barrier(canvas, middle, top, height, MUTED),
         Sample::Decision => decision(canvas, middle, top + 3.0),
         Sample::Move => arrow(canvas, middle, top, top + height),
+        Sample::Wake => wake(canvas, middle, top, top + height),
+        Sample::Woken(by) => woken(canvas, middle, top, height, *by),
         Sample::End => end(canvas, middle, top + height / 2.0, MUTED),
     }
 }
@@ -213,6 +234,22 @@ pub(crate) fn arrow(canvas: &mut Canvas, x: f64, from: f64, to: f64) {
     canvas.line(&shaft, PAPER, 4.0);
     canvas.line(&shaft, ON_LIGHT, 1.5);
     head(canvas, x, to, -HEAD * back);
+}
+
+/// The mark of a wake-up: a thin arrow from one y to another.
+pub(crate) fn wake(canvas: &mut Canvas, x: f64, from: f64, to: f64) {
+    let back = if to > from { -1.0 } else { 1.0 };
+    canvas.line(&[(x, from), (x, to)], PAPER, 2.5);
+    canvas.line(&[(x, from), (x, to)], ON_LIGHT, 0.9);
+    canvas.polygon(&[(x - 2.5, to + 4.0 * back), (x + 2.5, to + 4.0 * back), (x, to)], ON_LIGHT, 1.0);
+}
+
+/// The mark of a thread that is woken: a bar at its left, with a dot if no thread did it.
+pub(crate) fn woken(canvas: &mut Canvas, x: f64, top: f64, height: f64, by: bool) {
+    canvas.line(&[(x, top), (x, top + height)], ON_LIGHT, 1.2);
+    if !by {
+        canvas.polygon(&[(x, top), (x + 4.0, top), (x, top + 4.0)], ON_LIGHT, 1.0);
+    }
 }
 
 /// The head of an arrow with its tip at y, pointing down if its height is positive.

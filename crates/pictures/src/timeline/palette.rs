@@ -18,6 +18,8 @@ const WHOLE: (Colour, u8) = (Colour(0x33, 0x33, 0x33), 240);
 /// Part of the colour in that of memory stalls and of what is between the lines of a hatching.
 const STALLED: f64 = 0.42;
 const PAGES: f64 = 0.25;
+/// The same for threads that have no cpu.
+const QUEUED: f64 = 0.2;
 
 /// Who has which hue.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,6 +106,10 @@ impl Palette {
             State::Migrate => ON_LIGHT.into(),
             State::Kernel => Colour(0x9A, 0x9A, 0x9A).into(),
             State::Idle => Colour(0xF2, 0xF2, 0xF2).into(),
+            State::Ready => Fill::hatched(Hatch::Upright, base, base.mixed(QUEUED, PAPER)),
+            State::Blocked => Fill::hatched(Hatch::Crossed, base, PAPER),
+            State::Meets => base.mixed(QUEUED, PAPER).into(),
+            State::Asleep => Colour(0xF2, 0xF2, 0xF2).into(),
         }
     }
 }

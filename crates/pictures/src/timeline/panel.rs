@@ -10,12 +10,14 @@ use sim_core::ids::{AppId, Id};
 use crate::canvas::axis::times;
 use crate::canvas::palette::{Colour, Dash, Fill, INK, MUTED, ON_LIGHT, PAPER};
 use crate::canvas::{Anchor, Area, Canvas, Letters, font};
+use crate::timeline::frame::Frame;
 use crate::timeline::legend;
+use crate::timeline::marks::{NEAR, instant, queues, wakes};
 use crate::timeline::palette::Palette;
 use crate::timeline::record::{Cell, Completed, Move};
 use crate::timeline::runs::{Timeline, Track, most_waiting, waiting_tasks};
 use crate::timeline::seen::Seen;
-use crate::timeline::states::{Owner, State, each};
+use crate::timeline::states::{Mix, Owner, State, each, lead};
 use trace::slices::{Occupant, Owners, Slice};
 
 const HEADING: Letters = Letters::new(16.0).bold();
@@ -25,7 +27,7 @@ const LANE: f64 = 13.0;
 /// Height of the lane that counts migrations.
 const COUNTS: f64 = 26.0;
 /// Widest name of a lane.
-const LANE_NAME: f64 = 110.0;
+pub(crate) const LANE_NAME: f64 = 110.0;
 /// Names of lanes.
 const DECISIONS: &str = "decisions";
 const MIGRATIONS: &str = "migrations";
@@ -37,38 +39,16 @@ const TITLED: f64 = 3.0;
 const SEAMED: f64 = 8.0;
 const SEAM: f64 = 0.8;
 const RANK: Letters = Letters::new(10.0).at(Anchor::Middle);
-/// Marks nearer than this many pixels are one.
-const NEAR: f64 = 5.0;
 /// Up to so many migrations are drawn as arrows across the rows.
 const ARROWS: usize = 60;
 /// Texts in one hover text.
 const TEXTS: usize = 6;
 /// Text of the narrow column at the left.
 pub(crate) const LABEL: Letters = Letters::new(11.0).in_colour(MUTED);
+/// What a slice begins with is drawn where it is at least so many pixels wide.
+const LED: f64 = 0.5;
 /// Rows lower than this many pixels are not all labelled.
 const LABELLED: f64 = 10.0;
-
-/// Where everything goes, in pixels.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
-    pub(crate) left: f64,
-    pub(crate) right: f64,
-    /// Height of a row.
-    pub(crate) row: f64,
-    pub(crate) node_gap: f64,
-    pub(crate) margin: f64,
-    /// In nanoseconds.
-    pub(crate) window: (u64, u64),
-}
-
-impl Frame {
-    /// Where an instant is.
-    pub(crate) fn x(&self, at: u64) -> f64 {
-        let (from, to) = self.window;
-        let part = at.clamp(from, to) - from;
-        self.left + part as f64 / (to - from) as f64 * (self.right - self.left)
-    }
-}
 
 /// The labels of the lanes that any panel has.
 pub(crate) fn lanes(timeline: &Timeline, palette: &Palette) -> Vec<String> {
@@ -90,8 +70,11 @@ pub(crate) fn lanes(timeline: &Timeline, palette: &Palette) -> Vec<String> {
     lanes
 }
 
-/// The applications whose tasks wait for locks in the window.
+/// The applications whose tasks wait for locks in the window, where no rows of threads show it.
 fn locking(timeline: &Timeline) -> Vec<usize> {
+    if timeline.by_threads {
+        return Vec::new();
+    }
     let all = timeline.tracks.iter().flat_map(|track| track.recording.locks.keys());
     let apps: BTreeSet<usize> = all.map(|app| *app as usize).collect();
     apps.into_iter().take(BARRIER_LANES).collect()
@@ -153,7 +136,7 @@ impl Panels<'_> {
         let mut y = heading(canvas, timeline, track, frame, y);
         y = self.lanes(canvas, seen, track, y);
         let tops = tops(timeline, frame, y);
-        let bottom = tops.last().map_or(y, |top| top + frame.row);
+        let bottom = tops.last().map_or(y, |top| top + frame.row + frame.queue);
         let painter = Painter {
             timeline,
             frame,
@@ -167,13 +150,26 @@ impl Panels<'_> {
                 painter.row(canvas, seen, cells, row, *top);
             }
         });
+        if frame.queue > 0.0 {
+            seen.queues = true;
+            for (row, top) in tops.iter().enumerate() {
+                queues(canvas, timeline, track, frame, row, top + frame.row);
+            }
+        }
         row_labels(canvas, timeline, frame, &tops);
         grid(canvas, frame, y, bottom);
+        wakes(canvas, seen, track, frame, &tops);
         if !counted(timeline) {
             moves(canvas, track, frame, &tops);
             seen.moves |= !track.recording.moves.is_empty();
         }
         ended(canvas, track, frame, y, bottom);
+        if let Some((from, to)) = frame.marked {
+            let (left, right) = (frame.x(from) - 1.0, frame.x(to) + 1.0);
+            let corners = [(left, y - 2.0), (right, y - 2.0), (right, bottom + 2.0), (left, bottom + 2.0)];
+            canvas.line(&[corners[0], corners[1], corners[2], corners[3], corners[0]], PAPER, 4.0);
+            canvas.line(&[corners[0], corners[1], corners[2], corners[3], corners[0]], ON_LIGHT, 2.0);
+        }
         bottom + 4.0
     }
 
@@ -235,7 +231,7 @@ fn tops(timeline: &Timeline, frame: &Frame, y: f64) -> Vec<f64> {
         }
         before = Some(row.group);
         tops.push(top);
-        top += frame.row;
+        top += frame.row + frame.queue;
     }
     tops
 }
@@ -250,13 +246,14 @@ fn row_labels(canvas: &mut Canvas, timeline: &Timeline, frame: &Frame, tops: &[f
         within = if first { 0 } else { within + 1 };
         let y = top + frame.row / 2.0 + 1.0;
         if within % every == 0 {
-            let cpu = at == 0 && timeline.single_cpus();
+            let cpu = at == 0 && timeline.single_cpus() && !timeline.by_threads;
             let name = if cpu { format!("cpu {}", row.name) } else { row.name.clone() };
             canvas.text((frame.left - 6.0, y), &name, LABEL.at(Anchor::End));
         }
         let room = timeline.rows.iter().filter(|other| other.group == row.group).count() as f64 * frame.row;
         if nodes && first && timeline.single_cpus() && room >= LABELLED {
-            canvas.text((frame.margin, y), &format!("node {}", row.group), LABEL);
+            let name = font::shortened(&timeline.group(row), LABEL, LANE_NAME);
+            canvas.text((frame.margin, y), &name, LABEL);
         }
         before = Some(row.group);
     }
@@ -374,11 +371,6 @@ fn barriers(
     }
 }
 
-/// An instant in seconds, to the microsecond.
-fn instant(at: u64) -> String {
-    format!("{}.{:06} s", at / 1_000_000_000, at % 1_000_000_000 / 1_000)
-}
-
 /// Things in order that are near each other on the x axis, together.
 fn together<T>(things: &[T], x: impl Fn(&T) -> f64) -> Vec<&[T]> {
     let mut groups = Vec::new();
@@ -419,13 +411,13 @@ fn moves(canvas: &mut Canvas, track: &Track, frame: &Frame, tops: &[f64]) {
     if moves.len() <= ARROWS {
         for moved in moves {
             let text = format!("{}: {}", instant(moved.at), moved.text);
-            let (top, bottom) = (tops[0], tops[tops.len() - 1] + frame.row);
+            let half = frame.row / 2.0 + 4.0;
             let (from, to) = match (middle(moved.from), middle(moved.to)) {
                 (Some(from), Some(to)) if moved.from == moved.to => (from - 8.0, to + 2.0),
                 (Some(from), Some(to)) => (from, to),
-                // To or from a cpu that is not shown.
-                (Some(from), None) => (from, bottom),
-                (None, Some(to)) => (top, to),
+                // To or from a cpu that is not shown: it ends or begins between rows.
+                (Some(from), None) => (from, from + half),
+                (None, Some(to)) => (to - half, to),
                 (None, None) => continue,
             };
             canvas.titled(&text, |canvas| legend::arrow(canvas, frame.x(moved.at), from, to));
@@ -479,11 +471,17 @@ impl Painter<'_> {
             let (left, right) = (self.frame.x(cell.from), self.frame.x(cell.to));
             let slice = cell.slice.as_ref().filter(|_| right - left >= TITLED);
             seen.stacks |= cell.slice.is_none() && cell.mix.parts().nth(1).is_some();
-            if let Some(slice) = slice {
+            let stays = self.timeline.by_threads && cell.slice.is_none() && right - left >= TITLED;
+            if let Some(words) = stays.then(|| self.stay(row, cell)).flatten() {
+                canvas.titled(&words, |canvas| {
+                    self.stack(seen, cell, (left, right), top, |fill, area| canvas.fill(area, fill));
+                    self.label(canvas, &cell.label, (left, right), top);
+                });
+            } else if let Some(slice) = slice {
                 // A seam separates the slices of tasks of one application.
                 let seam = if right - left >= SEAMED { SEAM } else { 0.0 };
                 canvas.titled(&self.words(slice), |canvas| {
-                    self.stack(seen, cell, (left, right - seam), top, |fill, area| canvas.fill(area, fill));
+                    self.slice(canvas, seen, cell, slice, (left, right - seam), top);
                     seen.numbers |= self.rank(canvas, slice, (left, right), row, top);
                 });
             } else {
@@ -525,7 +523,77 @@ impl Painter<'_> {
         }
     }
 
-    /// The rank of a task, where there is room for it; true if it is drawn.
+    /// A slice: what it begins with, and then the rest, its parts one upon the other.
+    fn slice(
+        &self,
+        canvas: &mut Canvas,
+        seen: &mut Seen,
+        cell: &Cell,
+        slice: &Slice,
+        (left, right): (f64, f64),
+        top: f64,
+    ) {
+        let (switch, refill) = lead(slice);
+        let owner = cell.mix.parts().map(|part| part.0).find(|owner| *owner != Owner::Nobody);
+        let ends = [slice.from.ns() + switch, slice.from.ns() + switch + refill];
+        let [behind_switch, behind_refill] = ends.map(|at| self.frame.x(at).clamp(left, right));
+        let mut rest = Mix::default();
+        for (owner, state, ns) in cell.mix.parts() {
+            let led = match state {
+                State::Switch | State::Migrate if behind_switch - left >= LED => continue,
+                State::Memory if behind_refill - behind_switch >= LED => refill,
+                _ => 0,
+            };
+            rest.add(owner, state, ns.saturating_sub(led));
+        }
+        let mut x = left;
+        let leads = [(Owner::Nobody, State::Switch, behind_switch), {
+            (owner.unwrap_or(Owner::Nobody), State::Memory, behind_refill)
+        }];
+        for (owner, state, end) in leads {
+            if end - x >= LED {
+                let mut mix = Mix::default();
+                mix.add(owner, state, 1);
+                let part = Cell { mix, ..cell.clone() };
+                self.stack(seen, &part, (x, end), top, |fill, area| canvas.fill(area, fill));
+                x = end;
+            }
+        }
+        if rest.total() > 0 {
+            let part = Cell { mix: rest, ..cell.clone() };
+            self.stack(seen, &part, (x, right), top, |fill, area| canvas.fill(area, fill));
+        }
+    }
+
+    /// What a thread does that has no slice, in words; none for a piece of several things.
+    fn stay(&self, row: usize, cell: &Cell) -> Option<String> {
+        let mut parts = cell.mix.parts();
+        let (_, state, ns) = parts.next()?;
+        if parts.next().is_some() || ns != cell.to - cell.from {
+            return None;
+        }
+        let (app, rank) = self.timeline.rows[row].thread?;
+        let what = if cell.label.is_empty() { String::new() } else { format!(" ({})", cell.label) };
+        let (from, to) = (instant(cell.from), instant(cell.to));
+        let length = number::seconds(ns as f64 / 1e9);
+        let name = self.timeline.app(app as usize);
+        Some(format!("{name}.{rank} {}{what}, {from} to {to} ({length})", state.name()))
+    }
+
+    /// The lock or whatever a thread waits for, where there is room for it.
+    fn label(&self, canvas: &mut Canvas, label: &str, (left, right): (f64, f64), top: f64) {
+        let width = font::width(label, RANK);
+        if label.is_empty() || right - left < width + 12.0 || self.frame.row < RANK.size + 3.0 {
+            return;
+        }
+        let (x, y) = (f64::midpoint(left, right), top + self.frame.row / 2.0 + 0.75);
+        let (half, height) = (width / 2.0 + 2.0, RANK.size + 1.0);
+        canvas.fill(Area { x: x - half, y: y - height / 2.0, width: 2.0 * half, height }, PAPER);
+        canvas.text((x, y), label, RANK.in_colour(ON_LIGHT));
+    }
+
+    /// The rank of a task, or the cpu in the row of a thread, where there is room for it; true if it is
+    /// drawn.
     fn rank(
         &self,
         canvas: &mut Canvas,
@@ -544,7 +612,8 @@ impl Painter<'_> {
             Occupant::Waits(task) if self.timeline.threads => (task, true),
             _ => return false,
         };
-        let rank = self.owners.rank(task).to_string();
+        let rank = self.owners.rank(task);
+        let rank = if self.timeline.by_threads { slice.cpu.0 } else { rank }.to_string();
         let width = font::width(&rank, RANK);
         let room = right - left >= width + 12.0 && self.frame.row >= RANK.size + 3.0;
         let (x, y) = (f64::midpoint(left, right), top + self.frame.row / 2.0 + 0.75);

@@ -19,10 +19,12 @@ const MOST_MARKS: usize = 20_000;
 pub struct RowSpec {
     /// What it shows, `3` or `node 0`.
     pub name: String,
-    /// Rows of one group stand together: the number of the node.
+    /// Rows of one group stand together: the number of the node, or of the application.
     pub group: u32,
-    /// The cpus in it, at least one.
+    /// The cpus in it, at least one; none for a thread.
     pub cpus: Vec<u32>,
+    /// The thread: its application, by position among those of the timeline, and its rank there.
+    pub thread: Option<(u32, u32)>,
 }
 
 /// How finely to record.
@@ -52,6 +54,23 @@ pub struct Cell {
     pub mix: Mix,
     /// The slice, if it is one and was long enough.
     pub slice: Option<Slice>,
+    /// What a thread waits for; empty where its state says all.
+    pub label: String,
+}
+
+/// A thread that was woken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wake {
+    /// When, in nanoseconds.
+    pub at: u64,
+    /// The row of the thread that woke it, if that is shown.
+    pub from: Option<usize>,
+    /// Its row.
+    pub to: usize,
+    /// A thread woke it.
+    pub by: bool,
+    /// Who woke whom.
+    pub text: String,
 }
 
 /// A task that moved.
@@ -92,6 +111,13 @@ pub struct Note {
 pub struct Recording {
     /// Cells of each row, in order, without gaps as far as the run goes.
     pub rows: Vec<Vec<Cell>>,
+    /// Of each row of a thread the cpu on which it ran most in each column.
+    pub places: Vec<Vec<Option<u32>>>,
+    /// Threads that were woken, in order.
+    pub wakes: Vec<Wake>,
+    /// Of each row of cpus for how long threads waited in the queues in each column, all together, in
+    /// nanoseconds.
+    pub queues: Vec<Vec<u64>>,
     /// Migrations in order.
     pub moves: Vec<Move>,
     /// Other decisions in order.
@@ -105,6 +131,8 @@ pub struct Recording {
     pub ends: Vec<(AppId, u64)>,
     /// All that the counted cpus did.
     pub total: Mix,
+    /// Slices of the counted cpus in the window.
+    pub slices: u64,
     /// Migrations of the counted cpus, other decisions and barriers in the window, also those that were not
     /// kept.
     pub counts: [u64; 3],
@@ -190,6 +218,12 @@ impl<'a> Recorder<'a> {
         self.row.get(cpu.index()).copied().flatten()
     }
 
+    /// The row of a thread, if threads are shown.
+    fn row_of_thread(&self, task: TaskId) -> Option<usize> {
+        let thread = Some((self.owners.app(task).index() as u32, self.owners.rank(task)));
+        self.grid.rows.iter().position(|row| row.thread == thread)
+    }
+
     fn counts(&self, cpu: CpuId) -> bool {
         self.counted.get(cpu.index()).copied().unwrap_or(false)
     }
@@ -201,10 +235,11 @@ impl<'a> Recorder<'a> {
         portion(slice, self.owner(row, slice), from, to, |owner, state, ns| mix.add(owner, state, ns));
         if to - from >= self.least {
             self.flush(row);
-            self.recording.rows[row].push(Cell { from, to, mix, slice: Some(*slice) });
+            let label = String::new();
+            self.recording.rows[row].push(Cell { from, to, mix, slice: Some(*slice), label });
             return;
         }
-        let open = self.open[row].get_or_insert(Cell { from, to, mix: Mix::default(), slice: None });
+        let open = self.open[row].get_or_insert_with(|| empty(from, to));
         open.to = to;
         open.mix.merge(&mix);
         if open.to - open.from >= self.least {
@@ -250,16 +285,9 @@ impl<'a> Recorder<'a> {
         if count == 0 || from >= to {
             return;
         }
-        let (begin, length) = (self.window.0, u128::from(self.window.1 - self.window.0));
-        let columns = u128::from(self.grid.columns.max(1));
-        let sums = self.recording.locks.entry(app).or_insert_with(|| vec![0; columns as usize]);
-        let edge = |column: u128| begin + (length * column).div_ceil(columns) as u64;
-        let mut column = u128::from(from - begin) * columns / length;
-        while column < columns && edge(column) < to {
-            let span = edge(column + 1).min(to).saturating_sub(edge(column).max(from));
-            sums[column as usize] += span * u64::from(count);
-            column += 1;
-        }
+        let columns = self.grid.columns.max(1) as usize;
+        let sums = self.recording.locks.entry(app).or_insert_with(|| vec![0; columns]);
+        add_columns(sums, self.window, from, to, count);
     }
 
     fn within(&self, at: Time) -> bool {
@@ -267,7 +295,10 @@ impl<'a> Recorder<'a> {
     }
 
     fn moved(&mut self, at: Time, task: TaskId, from: CpuId, to: CpuId) {
-        let (from_row, to_row) = (self.row_of(from), self.row_of(to));
+        let (from_row, to_row) = match self.row_of_thread(task) {
+            Some(row) => (Some(row), Some(row)),
+            None => (self.row_of(from), self.row_of(to)),
+        };
         if self.counts(from) || self.counts(to) {
             self.recording.counts[0] += 1;
         }
@@ -306,6 +337,24 @@ impl<'a> Recorder<'a> {
     }
 }
 
+/// Adds a stretch of time within a window to sums by column, so many times.
+pub(super) fn add_columns(sums: &mut [u64], window: (u64, u64), from: u64, to: u64, times: u32) {
+    let (begin, length) = (window.0, u128::from(window.1 - window.0));
+    let columns = sums.len() as u128;
+    let edge = |column: u128| begin + (length * column).div_ceil(columns) as u64;
+    let mut column = u128::from(from - begin) * columns / length;
+    while column < columns && edge(column) < to {
+        let span = edge(column + 1).min(to).saturating_sub(edge(column).max(from));
+        sums[column as usize] += span * u64::from(times);
+        column += 1;
+    }
+}
+
+/// A piece with nothing in it yet.
+fn empty(from: u64, to: u64) -> Cell {
+    Cell { from, to, mix: Mix::default(), slice: None, label: String::new() }
+}
+
 /// True for a row whose slices are kept as they are.
 fn whole(grid: &Grid, spec: &RowSpec) -> bool {
     grid.exact && spec.cpus.len() == 1
@@ -318,7 +367,7 @@ fn columns(window: (u64, u64), grid: &Grid, spec: &RowSpec) -> Vec<Cell> {
     }
     let (from, length, columns) = (window.0, window.1 - window.0, u64::from(grid.columns.max(1)));
     let edge = |column: u64| from + (u128::from(length) * u128::from(column) / u128::from(columns)) as u64;
-    let cell = |column| Cell { from: edge(column), to: edge(column + 1), mix: Mix::default(), slice: None };
+    let cell = |column| empty(edge(column), edge(column + 1));
     (0..columns).map(cell).filter(|cell| cell.to > cell.from).collect()
 }
 
@@ -329,6 +378,7 @@ impl Sink for Recorder<'_> {
             return;
         }
         if self.counts(slice.cpu) {
+            self.recording.slices += 1;
             let total = &mut self.recording.total;
             portion(slice, owner(slice, &self.owners), self.window.0, self.window.1, |owner, state, ns| {
                 total.add(owner, state, ns);

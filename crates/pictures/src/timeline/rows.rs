@@ -14,11 +14,17 @@ pub(super) fn rows(machine: &Machine, cpus: &[u32], most: usize) -> Vec<RowSpec>
     for cpu in cpus {
         match nodes.last_mut() {
             Some(last) if last.group == node(*cpu) => last.cpus.push(*cpu),
-            _ => nodes.push(RowSpec { name: String::new(), group: node(*cpu), cpus: vec![*cpu] }),
+            _ => {
+                let (name, group, cpus) = (String::new(), node(*cpu), vec![*cpu]);
+                nodes.push(RowSpec { name, group, cpus, thread: None });
+            }
         }
     }
     if cpus.len() <= most {
-        let row = |cpu: &u32| RowSpec { name: cpu.to_string(), group: node(*cpu), cpus: vec![*cpu] };
+        let row = |cpu: &u32| {
+            let (name, group, cpus) = (cpu.to_string(), node(*cpu), vec![*cpu]);
+            RowSpec { name, group, cpus, thread: None }
+        };
         return cpus.iter().map(row).collect();
     }
     // A machine of one node has nothing to go by but the number of cpus.
@@ -29,7 +35,8 @@ pub(super) fn rows(machine: &Machine, cpus: &[u32], most: usize) -> Vec<RowSpec>
     let joined = |group: &[RowSpec]| {
         let (first, last) = (group[0].group, group[group.len() - 1].group);
         let name = if first == last { format!("node {first}") } else { format!("nodes {first}-{last}") };
-        RowSpec { name, group: first, cpus: group.iter().flat_map(|row| row.cpus.iter().copied()).collect() }
+        let cpus = group.iter().flat_map(|row| row.cpus.iter().copied()).collect();
+        RowSpec { name, group: first, cpus, thread: None }
     };
     nodes.chunks(together).map(joined).collect()
 }
@@ -41,6 +48,7 @@ fn parts(cpus: &[u32], most: usize) -> Vec<RowSpec> {
         name: format!("{}-{}", part[0], part[part.len() - 1]),
         group: 0,
         cpus: part.to_vec(),
+        thread: None,
     };
     cpus.chunks(size).map(row).collect()
 }

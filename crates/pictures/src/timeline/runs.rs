@@ -1,6 +1,8 @@
 //! From runs to a timeline: a first pass over each run chooses the window, a second one records it. Runs
 //! repeat exactly, so nothing need be kept in between.
 
+use std::rc::Rc;
+
 use experiment::decisions::Words;
 use experiment::run::on_threads;
 use experiment::run::simulate_one;
@@ -13,12 +15,17 @@ use sim_core::machine::Machine;
 use sim_core::outcome::Outcome;
 use sim_core::time::Time;
 
+use crate::timeline::lives::{Lives, Stays, Works};
 use crate::timeline::message::{Run, instant, message, parts};
+use crate::timeline::names::Names;
 use crate::timeline::overview::Overview;
-use crate::timeline::record::{Grid, Recorder, Recording, RowSpec};
+use crate::timeline::record::{Cell, Grid, Recorder, Recording, RowSpec};
 use crate::timeline::rows::rows;
-use crate::timeline::window::{Aim, Window, choose};
+use crate::timeline::states::State;
+use crate::timeline::window::{Aim, Window, choose, inside};
+use crate::timeline::{thread_message, thread_rows};
 use trace::slices::{Owners, Sink, Slices};
+use trace::threads::Threads;
 
 /// Columns of a picture: slices shorter than a third of a per mille of the window are put together.
 const PICTURE_COLUMNS: u32 = 360;
@@ -31,6 +38,15 @@ const TEXT_ROWS: usize = 32;
 /// Rows of all runs that are high enough for numbers of threads, or fit a terminal: a few barriers are shown
 /// on so many.
 const CLOSE_ROWS: usize = 40;
+/// Rows of all runs up to which a picture shows the lengths of queues unasked.
+const QUEUE_ROWS: usize = 16;
+/// A part that is magnified has so many slices per cpu and so many rows of all runs, and is at most so many
+/// times shorter than the window, one divided by this.
+const INSET_SLICES: u128 = 30;
+/// See [`INSET_SLICES`].
+const INSET_ROWS: usize = 8;
+/// See [`INSET_SLICES`].
+const LEAST_ZOOM: u64 = 4;
 /// Most runs in one timeline.
 const MOST_RUNS: usize = 4;
 
@@ -56,6 +72,16 @@ pub struct Request {
     pub cpus: Option<Vec<u32>>,
     /// What the window is to show where neither `from` nor `to` is given.
     pub aim: Aim,
+}
+
+/// What the rows are.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Rows {
+    /// Cpus.
+    #[default]
+    Cpus,
+    /// Threads: all, or those of a list as `0-7` or `web.0-3,batch`.
+    Threads(Option<String>),
 }
 
 /// What it is recorded for.
@@ -99,12 +125,18 @@ pub struct Timeline {
     pub machine_cpus: u32,
     /// The threads of the only application are told apart.
     pub threads: bool,
+    /// A row is a thread, not one or several cpus.
+    pub by_threads: bool,
+    /// The lengths of the queues are shown even where there are many rows.
+    pub queues: bool,
     /// The runs have different policies.
     pub policies: bool,
     /// Why a row is not a cpu, or which cpus have no row; or empty.
     pub remark: String,
     /// The runs.
     pub tracks: Vec<Track>,
+    /// A short part of the window, magnified, where slices are too thin to be drawn.
+    pub inset: Option<Box<Timeline>>,
 }
 
 /// Records a timeline of one to four runs of one scenario on one machine.
@@ -113,50 +145,82 @@ pub struct Timeline {
 /// A sentence: cpus that the machine does not have, a window that is empty or begins after all runs have
 /// ended, runs that do not fit one picture, a run that the simulator refuses.
 pub fn record(subjects: &[Subject<'_>], request: &Request, medium: Medium) -> Result<Timeline, String> {
+    record_rows(subjects, request, &Rows::Cpus, medium)
+}
+
+/// The same with these rows.
+///
+/// # Errors
+/// As [`record`], and threads that do not exist.
+pub fn record_rows(
+    subjects: &[Subject<'_>],
+    request: &Request,
+    rows: &Rows,
+    medium: Medium,
+) -> Result<Timeline, String> {
     let Some(first) = subjects.first() else { return Err("there is no run to show".into()) };
     if subjects.len() > MOST_RUNS {
         return Err(format!("{} runs do not fit one picture; at most {MOST_RUNS} do", subjects.len()));
     }
     let cpus = chosen(request, first.plan.machine.cpus())?;
     // Without threads the global ones of parallel iterators would panic.
-    on_threads(subjects.len(), 0, || recorded(first, subjects, request, cpus, medium))
+    on_threads(subjects.len(), 0, || recorded(subjects, (request, rows), cpus, medium))
         .map_err(|error| format!("cannot start threads: {error}"))?
 }
 
-/// Records the runs of which the first one is given, on these cpus.
+/// Records runs on these cpus, at least one run.
 fn recorded(
-    first: &Subject<'_>,
     subjects: &[Subject<'_>],
-    request: &Request,
+    (request, wanted): (&Request, &Rows),
     cpus: Vec<u32>,
     medium: Medium,
 ) -> Result<Timeline, String> {
+    let first = &subjects[0];
     let machine = &first.plan.machine;
     let stage = Stage { subjects, apps: union(subjects)?, machine: one_machine(subjects)? };
     let (window, ends) = match (request.from, request.to) {
-        (Some(from), Some(to)) if from >= to => {
-            return Err(format!(
-                "the window ends at {}, before it begins at {}",
-                Kind::Duration.show(to),
-                Kind::Duration.show(from)
-            ));
+        (Some(from), Some(to)) => {
+            in_order(from, to)?;
+            (Window { from, to, why: String::new(), close: false }, Vec::new())
         }
-        (Some(from), Some(to)) => (Window { from, to, why: String::new(), close: false }, Vec::new()),
         _ => stage.looked_for(request, &cpus)?,
     };
-    let (rows, remark) = stage.rows(&cpus, request.cpus.is_none() && window.close, medium);
+    let (rows, remark) = match wanted {
+        Rows::Cpus => stage.rows(&cpus, request.cpus.is_none() && window.close, medium),
+        Rows::Threads(list) => stage.thread_rows(list.as_deref(), medium)?,
+    };
     let (columns, exact) = match medium {
         Medium::Picture => (PICTURE_COLUMNS, true),
         Medium::Page => (4 * PICTURE_COLUMNS, true),
         Medium::Text(columns) => (columns, false),
     };
-    let threads = stage.apps.len() == 1 && rows.iter().all(|row| row.cpus.len() == 1);
+    let threads = stage.apps.len() == 1 && rows.iter().all(|row| row.cpus.len() < 2);
     let grid = Grid { rows, counted: cpus, columns, exact, threads };
     let (window, tracks) = stage.recorded(&grid, window, &ends)?;
+    let magnified = if medium == Medium::Picture { stage.magnified(&grid, &window, &tracks)? } else { None };
     let Stage { apps, .. } = stage;
     let policies = subjects.iter().any(|subject| subject.plan.policy != first.plan.policy);
     let (rows, machine_cpus) = (grid.rows, machine.cpus());
-    Ok(Timeline { window, apps, rows, machine_cpus, threads, policies, remark, tracks })
+    let by_threads = matches!(wanted, Rows::Threads(_));
+    let (queues, inset) = (false, None);
+    let mut timeline = Timeline {
+        window,
+        apps,
+        rows,
+        machine_cpus,
+        threads,
+        by_threads,
+        queues,
+        policies,
+        remark,
+        tracks,
+        inset,
+    };
+    timeline.inset = magnified.map(|(rows, window, tracks)| {
+        let remark = String::new();
+        Box::new(Timeline { rows, window, tracks, remark, inset: None, ..timeline.clone() })
+    });
+    Ok(timeline)
 }
 
 /// The machine of all runs.
@@ -203,8 +267,17 @@ fn named(plan: &RunPlan) -> impl Iterator<Item = (&str, u32)> {
     plan.apps.iter().map(|app| (app.name.as_str(), app.tasks))
 }
 
+/// Refuses a window that ends before it begins.
+pub(super) fn in_order(from: u64, to: u64) -> Result<(), String> {
+    if from < to {
+        return Ok(());
+    }
+    let (from, to) = (Kind::Duration.show(from), Kind::Duration.show(to));
+    Err(format!("the window ends at {to}, before it begins at {from}"))
+}
+
 /// The cpus to show, rising.
-fn chosen(request: &Request, count: u32) -> Result<Vec<u32>, String> {
+pub(super) fn chosen(request: &Request, count: u32) -> Result<Vec<u32>, String> {
     let Some(cpus) = &request.cpus else { return Ok((0..count).collect()) };
     if let Some(unknown) = cpus.iter().find(|cpu| **cpu >= count) {
         return Err(format!("there is no cpu {unknown}: the machine has the cpus 0-{}", count - 1));
@@ -217,6 +290,18 @@ fn chosen(request: &Request, count: u32) -> Result<Vec<u32>, String> {
 
 /// When a run ended, in nanoseconds, and whether it completed.
 type End = (u64, bool);
+
+/// Rows, window and runs of a part that is magnified.
+type Magnified = (Vec<RowSpec>, Window, Vec<Track>);
+
+/// True for a run of which more than a quarter is slices that are too thin to be drawn.
+fn crowded(track: &Track) -> bool {
+    let cells = || track.recording.rows.iter().flatten();
+    let length = |cell: &Cell| cell.to - cell.from;
+    let all: u64 = cells().map(length).sum();
+    let thin = cells().filter(|cell| cell.slice.is_none() && cell.mix.parts().nth(1).is_some());
+    thin.map(length).sum::<u64>() > all / 4
+}
 
 /// The runs of a timeline and what they have in common.
 struct Stage<'a> {
@@ -266,10 +351,7 @@ impl Stage<'_> {
     /// The rows, fewer of them where a few barriers are shown, and what there is to say about them.
     fn rows(&self, cpus: &[u32], close: bool, medium: Medium) -> (Vec<RowSpec>, String) {
         let runs = self.subjects.len();
-        let most = match medium {
-            Medium::Picture | Medium::Page => (PICTURE_ROWS / runs).min(MOST_ROWS),
-            Medium::Text(_) => TEXT_ROWS,
-        };
+        let most = self.most_rows(medium);
         if close && cpus.len() * runs > CLOSE_ROWS {
             let node = self.machine.node_of(CpuId(cpus[0]));
             let inside = cpus.iter().copied().filter(|cpu| self.machine.node_of(CpuId(*cpu)) == node);
@@ -286,6 +368,24 @@ impl Stage<'_> {
             format!("a row is the mean of several of the {} cpus; --cpus shows some one by one", cpus.len())
         };
         (rows, remark)
+    }
+
+    /// Rows of one run that fit.
+    fn most_rows(&self, medium: Medium) -> usize {
+        match medium {
+            Medium::Picture | Medium::Page => (PICTURE_ROWS / self.subjects.len()).min(MOST_ROWS),
+            Medium::Text(_) => TEXT_ROWS,
+        }
+    }
+
+    /// A row for each thread that any of the runs has.
+    fn thread_rows(&self, list: Option<&str>, medium: Medium) -> Result<(Vec<RowSpec>, String), String> {
+        let most = |name: &String| {
+            let all = self.subjects.iter().flat_map(|subject| named(subject.plan));
+            all.filter(|(app, _)| app == name).map(|(_, tasks)| tasks).max().unwrap_or(0)
+        };
+        let apps: Vec<(String, u32)> = self.apps.iter().map(|name| (name.clone(), most(name))).collect();
+        thread_rows::rows(&apps, list, self.most_rows(medium))
     }
 
     /// The window of all runs, with the ends of the runs where these are known; cut where the last one ends.
@@ -306,6 +406,24 @@ impl Stage<'_> {
         Ok((window, tracks))
     }
 
+    /// A short part of the window in the first rows, where much of the picture is slices that are too thin to
+    /// be drawn and the part shows them.
+    fn magnified(&self, grid: &Grid, window: &Window, tracks: &[Track]) -> Result<Option<Magnified>, String> {
+        let length = window.to - window.from;
+        let slices = tracks.iter().map(|track| track.recording.slices).max().unwrap_or(0).max(1);
+        let each = u128::from(length) * grid.counted.len() as u128 / u128::from(slices);
+        let wanted = u64::try_from(each * INSET_SLICES).unwrap_or(length);
+        if wanted > length / LEAST_ZOOM || wanted < 10 || !tracks.iter().any(crowded) {
+            return Ok(None);
+        }
+        let (from, to) = inside((window.from, window.to), wanted);
+        let rows: Vec<RowSpec> = grid.rows.iter().take((INSET_ROWS / tracks.len()).max(1)).cloned().collect();
+        let grid = Grid { rows, ..grid.clone() };
+        let tracks = self.tracks(&grid, (from, to))?;
+        let window = Window { from, to, why: String::new(), close: false };
+        Ok(Some((grid.rows, window, tracks)))
+    }
+
     fn tracks(&self, grid: &Grid, window: (u64, u64)) -> Result<Vec<Track>, String> {
         self.subjects.par_iter().map(|subject| self.track(subject, grid, window)).collect()
     }
@@ -314,13 +432,25 @@ impl Stage<'_> {
     fn track(&self, subject: &Subject<'_>, grid: &Grid, window: (u64, u64)) -> Result<Track, String> {
         let plan = until(subject.plan, window.1);
         let owners = self.owners(&plan);
-        let recorder = Recorder::new(Words::new(&plan), owners.clone(), plan.machine.cpus(), grid, window);
-        let (recorder, end, completed) = watch(&plan, owners.clone(), recorder)?;
+        let cpus = plan.machine.cpus();
+        let recorder = Recorder::new(Words::new(&plan), owners.clone(), cpus, grid, window);
+        let lives = Lives::new(Names::new(&plan), owners.clone(), cpus, grid, window);
+        let mut works = Slices::new(cpus, owners.clone(), Works(Rc::clone(&lives)));
+        let stays = Stays(Rc::clone(&lives));
+        let mut watchers = (
+            Slices::new(cpus, owners.clone(), recorder).of(&plan.apps, &plan.objects),
+            Threads::new(cpus, &plan.apps, &plan.objects, stays),
+        );
+        let report = simulate_one(&plan, &mut (&mut watchers, &mut works))?;
+        let (end, completed) = (report.makespan.ns(), report.outcome == Outcome::Completed);
+        let mut recording = watchers.0.finish().finish();
+        drop((works.finish(), watchers.1.finish(report.makespan)));
+        lives.borrow_mut().finish(&mut recording);
         let end = (completed || end < window.1).then_some(end);
         Ok(Track {
             label: subject.label.to_owned(),
             place: subject.place.to_owned(),
-            recording: recorder.finish(),
+            recording,
             end,
             completed,
             owners,
@@ -329,14 +459,14 @@ impl Stage<'_> {
 }
 
 /// A run that is left at an instant.
-fn until(plan: &RunPlan, at: u64) -> RunPlan {
+pub(super) fn until(plan: &RunPlan, at: u64) -> RunPlan {
     let mut plan = plan.clone();
     plan.options.horizon = plan.options.horizon.min(Time::from_ns(at));
     plan
 }
 
 /// Nothing is left to show.
-fn beyond(runs: usize, from: u64, end: u64) -> String {
+pub(super) fn beyond(runs: usize, from: u64, end: u64) -> String {
     let which = if runs > 1 { "the longest run" } else { "the run" };
     format!(
         "the window begins at {}, but {which} ends at {}",
@@ -369,15 +499,51 @@ impl Timeline {
         self.apps.get(app).map_or("", String::as_str)
     }
 
-    /// True when every row is one cpu.
+    /// True when every row is one cpu, or a thread.
     #[must_use]
     pub fn single_cpus(&self) -> bool {
-        self.rows.iter().all(|row| row.cpus.len() == 1)
+        self.rows.iter().all(|row| row.cpus.len() < 2)
+    }
+
+    /// What the rows of a group are of: a node, or an application.
+    #[must_use]
+    pub fn group(&self, row: &RowSpec) -> String {
+        match row.thread {
+            Some((app, _)) => self.app(app as usize).to_owned(),
+            None => format!("node {}", row.group),
+        }
+    }
+
+    /// True when the lengths of queues are shown: on request, or in few rows.
+    #[must_use]
+    pub fn shows_queues(&self) -> bool {
+        let rows = self.rows.len() * self.tracks.len();
+        let all = || self.tracks.iter().flat_map(|track| track.recording.queues.iter().flatten());
+        !self.by_threads && (self.queues || rows <= QUEUE_ROWS) && all().any(|ns| *ns > 0)
+    }
+
+    /// The longest mean queue of a cpu in one column, in threads; at least 1.
+    #[must_use]
+    pub fn longest_queue(&self) -> f64 {
+        let mean = |track: &Track| {
+            let rows = self.rows.iter().zip(&track.recording.queues);
+            let longest = rows.filter_map(|(row, sums)| {
+                let most = *sums.iter().max()? as f64 / row.cpus.len().max(1) as f64;
+                Some(most * sums.len() as f64 / (self.window.to - self.window.from) as f64)
+            });
+            longest.fold(1.0, f64::max)
+        };
+        self.tracks.iter().map(mean).fold(1.0, f64::max)
     }
 
     /// What distinguishes the runs in the window, or what a single run does there: a sentence, or empty.
     #[must_use]
     pub fn message(&self) -> String {
+        if self.by_threads
+            && let Some(said) = self.of_threads()
+        {
+            return said;
+        }
         let tracks = self.tracks.iter();
         let runs = tracks.map(|track| Run {
             place: &track.place,
@@ -385,6 +551,28 @@ impl Timeline {
             done: track.end.filter(|_| track.completed),
         });
         message(&runs.collect::<Vec<_>>(), &self.apps)
+    }
+
+    /// Which thread waits longest, and for what.
+    fn of_threads(&self) -> Option<String> {
+        let name = |row: &RowSpec| format!("{} {}", self.group(row), row.name).trim_end().to_owned();
+        let names: Vec<String> = self.rows.iter().map(name).collect();
+        let times = |track: &Track| {
+            let rows = track.recording.rows.clone();
+            move |thread: usize, state: State| -> u64 {
+                let cells = rows.get(thread).into_iter().flatten();
+                let parts = cells.flat_map(|cell| cell.mix.parts());
+                parts.filter(|part| part.1 == state).map(|part| part.2).sum()
+            }
+        };
+        let each: Vec<_> = self.tracks.iter().map(times).collect();
+        let runs: Vec<(&str, thread_message::Times<'_>)> = self
+            .tracks
+            .iter()
+            .zip(&each)
+            .map(|(track, times)| (track.place.as_str(), times as thread_message::Times<'_>))
+            .collect();
+        thread_message::message(&names, &runs, self.window.to - self.window.from)
     }
 
     /// What the cpus of a track did in the window, how often threads met, and when the run ended.
@@ -461,12 +649,15 @@ pub(crate) mod fixture {
         Timeline {
             window: Window { from: 0, to: 1000, why: String::new(), close: false },
             apps: vec!["cg".into()],
-            rows: vec![RowSpec { name: "0".into(), group: 0, cpus: vec![0] }],
+            rows: vec![RowSpec { name: "0".into(), group: 0, cpus: vec![0], thread: None }],
             machine_cpus: 1,
             threads: false,
+            by_threads: false,
+            queues: false,
             policies: false,
             remark: String::new(),
             tracks: vec![track],
+            inset: None,
         }
     }
 }

@@ -22,6 +22,14 @@ pub(crate) struct Seen {
     pub(crate) barriers: bool,
     pub(crate) decisions: bool,
     pub(crate) ends: bool,
+    /// Lengths of queues.
+    pub(crate) queues: bool,
+    /// Arrows from threads to those that they wake.
+    pub(crate) wakes: bool,
+    /// Marks of threads that another one wakes.
+    pub(crate) woken: bool,
+    /// Marks of threads that no thread wakes.
+    pub(crate) timers: bool,
 }
 
 impl Seen {

@@ -4,7 +4,7 @@
 use sim_core::account::{Account, Category};
 use sim_core::ids::Id;
 
-use trace::slices::{Owners, Slice};
+use trace::slices::{Occupant, Owners, Slice};
 
 /// What a cpu does, as it is shaded. The categories of the account, some of them together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,14 +31,24 @@ pub enum State {
     Kernel,
     /// Nothing to run.
     Idle,
+    /// A thread waits in the queue of a cpu.
+    Ready,
+    /// A thread sleeps until it gets a lock.
+    Blocked,
+    /// A thread sleeps until all have come to its barrier.
+    Meets,
+    /// A thread sleeps: for a timer, a device, a message, an event.
+    Asleep,
 }
 
-/// Number of states that have the colour of an application; they come first in [`State::ALL`].
+/// Number of states of cpus that have the colour of an application; they come first in [`State::ALL`].
 const COLOURED: usize = 7;
+/// Number of states of cpus; those of threads without a cpu come behind them.
+const OF_CPUS: usize = 11;
 
 impl State {
     /// All states, in the order in which they are stacked from below.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Compute,
         Self::SharedCore,
         Self::Memory,
@@ -50,6 +60,10 @@ impl State {
         Self::Migrate,
         Self::Kernel,
         Self::Idle,
+        Self::Ready,
+        Self::Blocked,
+        Self::Meets,
+        Self::Asleep,
     ];
 
     /// The state that a category of the account is shown as.
@@ -85,13 +99,23 @@ impl State {
             Self::Migrate => "migration cost",
             Self::Kernel => "kernel",
             Self::Idle => "idle",
+            Self::Ready => "queued for a cpu",
+            Self::Blocked => "blocked on a lock",
+            Self::Meets => "asleep at a barrier",
+            Self::Asleep => "sleeps",
         }
     }
 
     /// True where the time has the colour of an application.
     #[must_use]
     pub const fn coloured(self) -> bool {
-        (self as usize) < COLOURED
+        (self as usize) < COLOURED || !self.on_cpu()
+    }
+
+    /// True for a state of cpus; false for one of threads that have none.
+    #[must_use]
+    pub const fn on_cpu(self) -> bool {
+        (self as usize) < OF_CPUS
     }
 
     /// True for the ways to wait by polling.
@@ -174,18 +198,48 @@ pub fn thread(slice: &Slice, owners: &Owners) -> Owner {
 }
 
 /// Reports what of a slice lies between two instants (in nanoseconds), with the owner of its coloured time:
-/// its parts in proportion, so that they sum to the time within a nanosecond for each of them.
+/// its lead first, the rest in proportion, so that they sum to the time within a nanosecond for each of them.
 pub fn portion(slice: &Slice, owner: Owner, from: u64, to: u64, mut tell: impl FnMut(Owner, State, u64)) {
     let (begin, end) = (slice.from.ns().max(from), slice.to.ns().min(to));
     if end <= begin {
         return;
     }
-    let (part, whole) = (u128::from(end - begin), u128::from(slice.to.ns() - slice.from.ns()));
-    each(&slice.parts, |state, ns| {
+    let mut rest = slice.parts;
+    let mut at = slice.from.ns();
+    for category in LEAD.into_iter().filter(|_| matches!(slice.who, Occupant::Works(_))) {
+        let ns = rest.get(category).ns();
+        rest = rest.since(&Account::of(category, rest.get(category)));
+        let here = (at + ns).min(end).saturating_sub(at.max(begin));
+        if here > 0 {
+            let state = State::of(category);
+            tell(if state.coloured() { owner } else { Owner::Nobody }, state, here);
+        }
+        at += ns;
+    }
+    let begin = begin.max(at);
+    if end <= begin {
+        return;
+    }
+    let (part, whole) = (u128::from(end - begin), u128::from(slice.to.ns() - at));
+    each(&rest, |state, ns| {
         let owner = if state.coloured() { owner } else { Owner::Nobody };
         let ns = if part == whole { ns } else { (u128::from(ns) * part / whole) as u64 };
         tell(owner, state, ns);
     });
+}
+
+/// What a task that gets a cpu spends its time on first, in this order: the switch, and what it lost in the
+/// caches while it was away.
+const LEAD: [Category; 3] = [Category::Switch, Category::Migration, Category::Refill];
+
+/// How long the lead of a slice is, in nanoseconds: what is not the task's work, and the refill of caches.
+#[must_use]
+pub fn lead(slice: &Slice) -> (u64, u64) {
+    if !matches!(slice.who, Occupant::Works(_)) {
+        return (0, 0);
+    }
+    let [switch, migration, refill] = LEAD.map(|category| slice.parts.get(category).ns());
+    (switch + migration, refill)
 }
 
 /// The states of an account that have time.
@@ -250,9 +304,30 @@ mod tests {
     }
 
     #[test]
+    fn switches_and_refills_come_first() {
+        let slice = slice(&[(Category::Compute, 350), (Category::Refill, 100), (Category::Switch, 50)]);
+        let begin = slice.from.ns();
+        let seen = |from: u64, to: u64| {
+            let mut mix = Mix::default();
+            portion(&slice, Owner::App(0), begin + from, begin + to, |owner, state, ns| {
+                mix.add(owner, state, ns);
+            });
+            State::ALL.map(|state| mix.of(state))
+        };
+        let of = |state: State, from, to| seen(from, to)[state as usize];
+        assert_eq!(
+            (of(State::Switch, 0, 100), of(State::Memory, 0, 100), of(State::Compute, 0, 100)),
+            (50, 50, 0)
+        );
+        assert_eq!(seen(150, 500).iter().sum::<u64>(), of(State::Compute, 150, 500));
+        assert_eq!((of(State::Compute, 140, 160), of(State::Memory, 140, 160)), (10, 10));
+        assert_eq!(lead(&slice), (50, 100));
+    }
+
+    #[test]
     fn the_coloured_states_come_first() {
         for (at, state) in State::ALL.into_iter().enumerate() {
-            assert_eq!((state as usize, state.coloured()), (at, at < COLOURED));
+            assert_eq!((state as usize, state.coloured()), (at, at < COLOURED || at >= OF_CPUS));
         }
     }
 }

@@ -8,10 +8,11 @@ use notation::text::lines;
 
 use crate::canvas::axis::times;
 use crate::canvas::font::words;
-use crate::timeline::palette::{Palette, dark};
-use crate::timeline::record::Cell;
+use crate::timeline::palette::Palette;
+use crate::timeline::record::{Cell, RowSpec};
 use crate::timeline::runs::{Timeline, Track};
-use crate::timeline::states::{Mix, Owner, State};
+use crate::timeline::signs::{Class, DIGITS, Glyph, Script, line};
+use crate::timeline::states::{Owner, State};
 
 /// Columns for the names of rows: `node 0    12 `.
 const GUTTER: usize = 12;
@@ -21,10 +22,8 @@ const LEAST: usize = 40;
 const UNSEEN: usize = 4;
 /// Below this share of the time shown, an owner that no character shows is not named.
 const LITTLE: f64 = 0.0005;
-/// Letters for applications whose own first letter is taken.
-const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/// Digits of thread ids without colours.
-const DIGITS: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// The mark of a thread that is woken.
+const WOKEN: char = '>';
 
 /// Columns of the time axis in a window so many columns wide.
 #[must_use]
@@ -32,198 +31,51 @@ pub fn columns(width: usize) -> u32 {
     (width.max(LEAST) - GUTTER) as u32
 }
 
-/// What most of a piece of time is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Class {
-    Compute(Owner),
-    /// Slowed by memory.
-    Memory(Owner),
-    /// Slowed by the other thread of the core.
-    SharedCore(Owner),
-    Pages(Owner),
-    Wait(Owner),
-    Overhead,
-    Idle,
-    /// Behind the end of the run.
-    Nothing,
+/// The name of a row in front of it; the first one of a group has that of the group, too.
+fn name_of(timeline: &Timeline, row: &RowSpec, first: bool, common: &str) -> String {
+    if !timeline.single_cpus() {
+        let name: String = row.name.chars().take(GUTTER - 1).collect();
+        return format!("{name:>width$} ", width = GUTTER - 1);
+    }
+    let room = if row.name.is_empty() { GUTTER - 1 } else { GUTTER - 6 };
+    let group = timeline.group(row);
+    let group = group.strip_prefix(common).unwrap_or(&group);
+    let group: String = group.chars().take(if first { room } else { 0 }).collect();
+    let width = GUTTER - 1 - group.chars().count().max(GUTTER - 5);
+    format!("{group:<least$}{:>width$} ", row.name, least = GUTTER - 5)
 }
 
-impl Class {
-    fn new(owner: Owner, state: State) -> Self {
-        match state {
-            State::Compute => Self::Compute(owner),
-            State::Memory => Self::Memory(owner),
-            State::SharedCore => Self::SharedCore(owner),
-            State::PageInit => Self::Pages(owner),
-            State::Spin | State::LockWait | State::Yield => Self::Wait(owner),
-            State::Idle => Self::Idle,
-            State::Switch | State::Migrate | State::Kernel => Self::Overhead,
-        }
-    }
-
-    /// The largest class; of equals the first.
-    fn of(mix: &Mix) -> Self {
-        let mut sums: Vec<(Self, u64)> = Vec::new();
-        for (owner, state, ns) in mix.parts() {
-            let class = Self::new(owner, state);
-            match sums.iter_mut().find(|sum| sum.0 == class) {
-                Some(sum) => sum.1 += ns,
-                None => sums.push((class, ns)),
-            }
-        }
-        let mut best = (Self::Nothing, 0);
-        for sum in sums {
-            if sum.1 > best.1 {
-                best = sum;
-            }
-        }
-        best.0
-    }
-
-    const fn owner(self) -> Option<Owner> {
-        match self {
-            Self::Compute(owner)
-            | Self::Memory(owner)
-            | Self::SharedCore(owner)
-            | Self::Pages(owner)
-            | Self::Wait(owner) => Some(owner),
-            Self::Overhead | Self::Idle | Self::Nothing => None,
-        }
-    }
-
-    /// The same without its owner: one entry of the legend.
-    const fn kind(self) -> Self {
-        match self {
-            Self::Compute(_) => Self::Compute(Owner::Nobody),
-            Self::Memory(_) => Self::Memory(Owner::Nobody),
-            Self::SharedCore(_) => Self::SharedCore(Owner::Nobody),
-            Self::Pages(_) => Self::Pages(Owner::Nobody),
-            Self::Wait(_) => Self::Wait(Owner::Nobody),
-            other => other,
-        }
-    }
+/// What all names begin with up to a hyphen, if one of them is too long with it.
+fn common_prefix(names: &[String]) -> String {
+    let long = names.len() > 1 && names.iter().any(|name| name.chars().count() >= GUTTER);
+    let Some((prefix, _)) = names.first().filter(|_| long).and_then(|name| name.rsplit_once('-')) else {
+        return String::new();
+    };
+    let prefix = format!("{prefix}-");
+    if names.iter().all(|name| name.starts_with(&prefix)) { prefix } else { String::new() }
 }
 
-/// A character with the colours of it and of what is behind it, if any.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Glyph {
-    sign: char,
-    ink: Option<u8>,
-    ground: Option<u8>,
-}
-
-impl Glyph {
-    const fn plain(sign: char) -> Self {
-        Self { sign, ink: None, ground: None }
-    }
-
-    fn codes(self) -> String {
-        let mut codes = String::from("\u{1b}[0m");
-        if let Some(ink) = self.ink {
-            codes.push_str(&format!("\u{1b}[38;5;{ink}m"));
-        }
-        if let Some(ground) = self.ground {
-            codes.push_str(&format!("\u{1b}[48;5;{ground}m"));
-        }
-        codes
-    }
-}
-
-/// How classes are written.
-struct Script {
-    colour: bool,
-    palette: Palette,
-    letters: Vec<char>,
-}
-
-impl Script {
-    fn new(timeline: &Timeline, colour: bool) -> Self {
-        let palette = Palette::new(timeline);
-        let mut letters: Vec<char> = Vec::new();
-        for name in &timeline.apps {
-            let own = name.chars().map(|c| c.to_ascii_uppercase()).filter(char::is_ascii_uppercase);
-            let free = own.chain(LETTERS.chars()).find(|letter| !letters.contains(letter));
-            letters.push(free.unwrap_or('?'));
-        }
-        Self { colour, palette, letters }
-    }
-
-    /// Bold where there are colours.
-    fn bold(&self, text: &str) -> String {
-        if self.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
-
-    /// The character of an owner that computes, where there are no colours.
-    fn letter(&self, owner: Owner) -> char {
-        match owner {
-            Owner::App(_) if self.letters.len() == 1 => '█',
-            Owner::App(app) => self.letters.get(app as usize).copied().unwrap_or('?'),
-            Owner::Thread(rank) => DIGITS.chars().nth(rank as usize % DIGITS.len()).unwrap_or('?'),
-            Owner::Several | Owner::Nobody => '█',
-        }
-    }
-
-    fn glyph(&self, class: Class) -> Glyph {
-        let sign = match class {
-            Class::Compute(owner) if !self.colour => self.letter(owner),
-            Class::Compute(_) => '█',
-            // A small letter for an application; threads have no small digits.
-            Class::Memory(owner @ Owner::App(_)) if !self.colour && self.letters.len() > 1 => {
-                self.letter(owner).to_ascii_lowercase()
-            }
-            Class::Memory(_) => '▓',
-            Class::SharedCore(_) => '▄',
-            Class::Pages(_) => '▚',
-            Class::Wait(_) => '▒',
-            Class::Overhead => '░',
-            Class::Idle => '·',
-            Class::Nothing => ' ',
+/// Marks in the row of a thread where it is woken.
+fn woken(glyphs: &mut [Glyph], timeline: &Timeline, track: &Track, row: usize, classes: &[Class]) {
+    let columns = glyphs.len();
+    for wake in track.recording.wakes.iter().filter(|wake| wake.to == row) {
+        let at = column(timeline, wake.at, columns);
+        // Sleep is what the mark may hide.
+        let sleeps = |at: &usize| {
+            matches!(classes[*at], Class::Without(State::Asleep | State::Blocked | State::Meets))
         };
-        let hue = class.owner().filter(|owner| self.palette.place(*owner).is_some());
-        let grey = matches!(class, Class::Compute(Owner::App(_)) | Class::Memory(Owner::App(_)));
-        let ink = hue.or(class.owner().filter(|_| grey)).map(|owner| self.palette.terminal(owner));
-        Glyph { sign, ink: ink.filter(|_| self.colour), ground: None }
-    }
-
-    /// The characters of a row; in colour the id of a thread at the begin of each of its slices, where there
-    /// is room.
-    fn glyphs(&self, classes: &[Class]) -> Vec<Glyph> {
-        let mut glyphs: Vec<Glyph> = classes.iter().map(|class| self.glyph(*class)).collect();
-        let mut at = 0;
-        while self.colour && at < classes.len() {
-            let length = classes[at..].iter().take_while(|class| **class == classes[at]).count();
-            if let Class::Compute(owner @ Owner::Thread(rank)) = classes[at] {
-                let id = rank.to_string();
-                let ground = self.palette.terminal(owner);
-                // Black and white of the 256 colours, whatever the terminal's own are.
-                let ink = if dark(ground) { 231 } else { 16 };
-                if length > id.len() + 1 {
-                    for (glyph, sign) in glyphs[at + 1..].iter_mut().zip(id.chars()) {
-                        *glyph = Glyph { sign, ink: Some(ink), ground: Some(ground) };
-                    }
-                }
-            }
-            at += length;
+        if let Some(at) = [Some(at), at.checked_sub(1)].into_iter().flatten().find(sleeps) {
+            glyphs[at] = Glyph::plain(WOKEN);
         }
-        glyphs
     }
 }
 
-/// Characters with their colours, changed as seldom as possible.
-fn line(glyphs: &[Glyph]) -> String {
-    let mut text = String::new();
-    let mut now = Glyph::plain(' ');
-    for glyph in glyphs {
-        if (glyph.ink, glyph.ground) != (now.ink, now.ground) {
-            text.push_str(&glyph.codes());
-            now = *glyph;
-        }
-        text.push(glyph.sign);
-    }
-    if (now.ink, now.ground) != (None, None) {
-        text.push_str("\u{1b}[0m");
-    }
-    text
+/// The lane with the length of the queue of a row of cpus; none where it is always empty.
+fn queue(timeline: &Timeline, track: &Track, row: usize, columns: usize) -> Option<String> {
+    let sums = track.recording.queues.get(row)?;
+    let cpus = timeline.rows.get(row)?.cpus.len().max(1) as u64;
+    let means: Vec<u64> = sums.iter().map(|sum| sum / cpus).collect();
+    means.iter().any(|sum| *sum > 0).then(|| lane_of("queued", &waiting(timeline, &means, columns)))
 }
 
 /// The timeline for a window of `width` columns, recorded for [`columns`] of that width; with colours for
@@ -273,26 +125,28 @@ fn body(
         let counts = barriers.iter().map(|completed| (at(completed.at), completed.count));
         lines.push(counted(&format!("{name} ╷"), columns, counts, '╷'));
     }
-    for (app, waits) in &track.recording.locks {
+    for (app, waits) in track.recording.locks.iter().filter(|_| !timeline.by_threads) {
         let name: String = timeline.app(*app as usize).chars().take(GUTTER - 6).collect();
         lines.push(lane_of(&format!("{name} lock"), &waiting(timeline, waits, columns)));
     }
     let mut before = None;
-    for (row, cells) in timeline.rows.iter().zip(&track.recording.rows) {
-        let node = format!("node {}", row.group);
-        let first = before != Some(row.group) && timeline.single_cpus();
+    let common = common_prefix(&timeline.apps);
+    for (at_row, (row, cells)) in timeline.rows.iter().zip(&track.recording.rows).enumerate() {
+        let name = name_of(timeline, row, before != Some(row.group), &common);
         before = Some(row.group);
-        let name = if timeline.single_cpus() {
-            format!("{:<7}{:>4} ", if first { node.as_str() } else { "" }, row.name)
-        } else {
-            let name: String = row.name.chars().take(GUTTER - 1).collect();
-            format!("{name:>width$} ", width = GUTTER - 1)
-        };
         let classes = classes(cells, columns, timeline);
-        lines.push(name + &line(&script.glyphs(&classes)));
+        let mut glyphs = match track.recording.places.get(at_row) {
+            Some(places) => script.placed(&classes, places),
+            None => script.glyphs(&classes),
+        };
+        woken(&mut glyphs, timeline, track, at_row, &classes);
+        lines.push(name + &line(&glyphs));
         own.extend(classes);
+        if timeline.queues && timeline.shows_queues() {
+            lines.extend(queue(timeline, track, at_row, columns));
+        }
     }
-    let mut unseen = unseen(timeline, track, &own);
+    let mut unseen = if timeline.by_threads { Vec::new() } else { unseen(timeline, track, &own) };
     if !unseen.is_empty() {
         let more = unseen.len().saturating_sub(UNSEEN);
         unseen.truncate(UNSEEN);
@@ -410,7 +264,8 @@ fn legend(
     script: &Script,
     width: usize,
 ) {
-    let mut entries = computing(timeline, seen, script);
+    let mut entries =
+        if timeline.by_threads { on_cpus(timeline, seen, script) } else { computing(timeline, seen, script) };
     let kinds: BTreeSet<Class> = seen.iter().map(|class| class.kind()).collect();
     for kind in kinds {
         let words = match kind {
@@ -420,6 +275,7 @@ fn legend(
             Class::SharedCore(_) => "shared core (SMT)",
             Class::Pages(_) => "page initialisation",
             Class::Wait(_) => "waits",
+            Class::Without(state) => state.name(),
             Class::Overhead => "switch, kernel",
             Class::Idle => "idle",
             Class::Compute(_) | Class::Nothing => continue,
@@ -435,12 +291,36 @@ fn legend(
     if several {
         entries.push(("2-9 +".into(), "barriers in one column, + for ten or more".into()));
     }
-    if timeline.tracks.iter().any(|track| !track.recording.locks.is_empty()) {
+    if !timeline.by_threads && timeline.tracks.iter().any(|track| !track.recording.locks.is_empty()) {
         let text = "tasks that wait for a lock, asleep or polling (mean of a column)";
         entries.push((". 1-9 +".into(), text.into()));
     }
+    if timeline.tracks.iter().any(|track| !track.recording.wakes.is_empty()) {
+        entries.push((WOKEN.into(), "is woken".into()));
+    }
+    if timeline.queues && timeline.shows_queues() {
+        entries.push((". 1-9 +".into(), "threads queued for the cpu (mean of a column)".into()));
+    }
     laid(lines, &entries, width);
     wrap(lines, "A character shows what most of its time went into.", width);
+}
+
+/// What computing looks like in rows of threads.
+fn on_cpus(timeline: &Timeline, seen: &BTreeSet<Class>, script: &Script) -> Vec<Entry> {
+    let Some(class) = seen.iter().find(|class| matches!(class, Class::Compute(_))) else {
+        return Vec::new();
+    };
+    let again = if timeline.machine_cpus as usize > DIGITS.len() { ", then again from 0" } else { "" };
+    if script.colour {
+        return vec![(line(&[script.glyph(*class); 2]), "computes; number: the cpu".into())];
+    }
+    let letters = if timeline.machine_cpus > 10 { format!(", A is cpu 10{again}") } else { String::new() };
+    let range = match timeline.machine_cpus {
+        1 => "0".to_owned(),
+        cpus @ 2..=10 => format!("0-{}", cpus - 1),
+        _ => "0-9 A-Z".to_owned(),
+    };
+    vec![(range, format!("computes on this cpu{letters}"))]
 }
 
 /// What computing looks like, by application or by thread.
@@ -504,6 +384,7 @@ mod tests {
     use super::*;
     use crate::timeline::record::Completed;
     use crate::timeline::runs::fixture;
+    use crate::timeline::states::Mix;
 
     fn mix(parts: &[(Owner, State, u64)]) -> Mix {
         let mut mix = Mix::default();
@@ -522,7 +403,7 @@ mod tests {
             } else {
                 (Owner::App(1), State::Yield, 10)
             };
-            Cell { from: at * 10, to: at * 10 + 10, mix: mix(&[part]), slice: None }
+            Cell { from: at * 10, to: at * 10 + 10, mix: mix(&[part]), slice: None, label: String::new() }
         });
         let total = mix(&[(Owner::App(0), State::Compute, half), (Owner::App(1), State::Yield, half)]);
         let mut timeline = fixture::one(total);
@@ -537,7 +418,7 @@ mod tests {
         let cell = |(at, rank): (usize, &u32)| {
             let (from, to) = (at as u64 * 100, at as u64 * 100 + 100);
             let mix = mix(&[(Owner::Thread(*rank), State::Compute, 100)]);
-            Cell { from, to, mix, slice: None }
+            Cell { from, to, mix, slice: None, label: String::new() }
         };
         let total = mix(&[(Owner::App(0), State::Compute, ranks.len() as u64 * 100)]);
         let mut timeline = Timeline { threads: true, ..fixture::one(total) };

@@ -105,6 +105,16 @@ fn length(views: &[Overview]) -> u64 {
     least.max(eventful.min(most))
 }
 
+/// A window of this length around the middle of another one, its begin and length rounded down to two digits
+/// of the length.
+#[must_use]
+pub(super) fn inside(window: (u64, u64), length: u64) -> (u64, u64) {
+    let length = two_digits(length).max(1);
+    let from = window.0 + (window.1 - window.0 - length.min(window.1 - window.0)) / 2;
+    let from = (from - from % second_digit(length)).max(window.0);
+    (from, from + length)
+}
+
 /// A number rounded down to two digits.
 fn two_digits(ns: u64) -> u64 {
     ns - ns % second_digit(ns)

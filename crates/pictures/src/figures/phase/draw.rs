@@ -12,7 +12,9 @@ use super::look::{self, Looks};
 use crate::canvas::font;
 use crate::canvas::palette::{Colour, Fill, INK, MUTED, PAPER};
 use crate::canvas::{Anchor, Area, Canvas, Letters, Picture};
-use crate::figures::frame::{self, BODY, Frame, LABEL};
+use crate::figures::axis_names;
+use crate::figures::frame::{self, Frame, LABEL};
+use crate::figures::page::Page;
 
 /// The most panels side by side, and the space between them.
 const MOST_ACROSS: usize = 4;
@@ -23,6 +25,9 @@ const BETWEEN: f64 = 14.0;
 const WIDEST: f64 = 92.0;
 const HIGHEST: f64 = 34.0;
 const GOOD: f64 = 20.0;
+/// Height of a map of few rows, and the most of one of them.
+const FEW: f64 = 150.0;
+const TALLEST: f64 = 56.0;
 /// The widest label of a row, and the longest upright one of a column.
 const MOST_LEFT: f64 = 120.0;
 const MOST_FOOT: f64 = 120.0;
@@ -56,6 +61,8 @@ enum Inside {
 struct Sizes {
     across: usize,
     left: f64,
+    /// The widest label of a row.
+    most: f64,
     /// Width of a panel with its space, and width and height of a cell.
     panel: f64,
     wide: f64,
@@ -70,14 +77,17 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(response: &Response, map: &Map, looks: &Looks) -> Self {
+    fn of(response: &Response, map: &Map, looks: &Looks, page: Page) -> Self {
         let columns = labels(response, &map.x);
         let rows = map.y.as_ref().map_or_else(Vec::new, |side| labels(response, side));
         let widest = |all: &[String]| all.iter().map(|text| font::width(text, TICK)).fold(0.0, f64::max);
-        let left = if map.y.is_some() { widest(&rows).min(MOST_LEFT) + NAME + 8.0 } else { 2.0 };
+        let most = page.left(MOST_LEFT);
+        let left = if map.y.is_some() { widest(&rows).min(most) + NAME + 8.0 } else { 2.0 };
         let (nx, ny) = (map.x.classes.len() as f64, map.rows() as f64);
-        let space = |across: usize| (BODY - left - GUTTER * (across - 1) as f64) / across as f64;
-        let cell = |across: usize| (space(across) / nx).min(WIDEST);
+        let space = |across: usize| (page.body() - left - GUTTER * (across - 1) as f64) / across as f64;
+        // A map of few cells fills half of the page.
+        let widest_cell = WIDEST.max(page.body() * 0.5 / nx);
+        let cell = |across: usize| (space(across) / nx).min(widest_cell);
         let panels = map.panels.len();
         let fitting: Vec<usize> = (1..=panels.min(MOST_ACROSS)).rev().filter(|a| cell(*a) >= GOOD).collect();
         let even = fitting.iter().copied().find(|across| panels.is_multiple_of(*across));
@@ -88,7 +98,8 @@ impl Sizes {
             13..=40 => 11.0,
             _ => 6.0,
         };
-        let high = if ny < 2.0 { HIGHEST } else { (wide * 0.62).clamp(least, HIGHEST) };
+        let highest = HIGHEST.max(FEW / ny).min(TALLEST);
+        let high = if ny < 2.0 { HIGHEST } else { (wide * 0.62).clamp(least, highest) };
         let upwards = widest(&columns) + 6.0 > wide;
         let foot = if upwards { widest(&columns).min(MOST_FOOT) + 12.0 } else { 20.0 };
         let title = |setting: &Vec<String>| font::wrapped(&setting.join(", "), LABEL, space(across) / 1.13);
@@ -99,6 +110,7 @@ impl Sizes {
         Self {
             across,
             left,
+            most,
             panel: space(across),
             wide,
             high,
@@ -194,8 +206,8 @@ fn labels(response: &Response, side: &Side) -> Vec<String> {
 /// Draws it.
 pub(super) fn draw(words: &Frame, response: &Response, map: &Map) -> Picture {
     let looks = Looks::of(map);
-    let legend = Legend::of(response, map, &looks);
-    let sizes = Sizes::of(response, map, &looks);
+    let legend = Legend::of(response, map, &looks, words.page);
+    let sizes = Sizes::of(response, map, &looks, words.page);
     let height = legend.height() + sizes.height(map) + NAME;
     frame::compose(words, height, |canvas, body| {
         legend.draw(canvas, body, &looks);
@@ -217,7 +229,7 @@ pub(super) fn draw(words: &Frame, response: &Response, map: &Map) -> Picture {
                 rows(canvas, area, map, &sizes);
             }
         }
-        names(canvas, body, map, &sizes);
+        names(canvas, body, (response, map), &sizes);
     })
 }
 
@@ -439,24 +451,25 @@ fn rows(canvas: &mut Canvas, panel: Area, map: &Map, sizes: &Sizes) {
         let area = sizes.cell(panel, map, 0, row);
         let y = area.y + area.height / 2.0;
         canvas.line(&[(panel.x - 3.0, y), (panel.x, y)], MUTED, 1.0);
-        let text = font::squeezed(text, TICK, MOST_LEFT);
+        let text = font::squeezed(text, TICK, sizes.most);
         canvas.text((panel.x - 6.0, y), &text, Letters::new(TICK).at(Anchor::End));
     }
 }
 
 /// The names of the two parameters.
-fn names(canvas: &mut Canvas, body: Area, map: &Map, sizes: &Sizes) {
+fn names(canvas: &mut Canvas, body: Area, (response, map): (&Response, &Map), sizes: &Sizes) {
+    let named = axis_names::of_response(response);
     let across = sizes.across.min(map.panels.len());
     let last = sizes.place(body, map, across - 1);
     let middle = f64::midpoint(body.x + sizes.left, last.right());
     let letters = Letters::new(LABEL).at(Anchor::Middle);
     let half = (middle - body.x).min(body.right() - middle);
-    let name = font::squeezed(&map.x.name, LABEL, 2.0 * half);
+    let name = font::squeezed(&named[map.x.axis], LABEL, 2.0 * half);
     canvas.text((middle, body.bottom() - 8.0), &name, letters);
     let Some(side) = &map.y else { return };
     for row in 0..sizes.down() {
         let panel = sizes.place(body, map, row * sizes.across);
-        let name = font::squeezed(&side.name, LABEL, panel.height + sizes.head);
+        let name = font::squeezed(&named[side.axis], LABEL, panel.height + sizes.head);
         let half = font::width(&name, LABEL) / 2.0;
         let y = (panel.y + panel.height / 2.0).max(panel.y - sizes.head + half);
         canvas.text((body.x + 7.0, y), &name, Letters { upwards: true, ..letters });

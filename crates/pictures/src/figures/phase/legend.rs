@@ -7,7 +7,8 @@ use super::look::{self, EDGES, Looks};
 use crate::canvas::font;
 use crate::canvas::palette::{INK, MUTED, PAPER};
 use crate::canvas::{Anchor, Area, Canvas, Letters};
-use crate::figures::frame::{BODY, LABEL};
+use crate::figures::frame::LABEL;
+use crate::figures::page::Page;
 
 /// Width and height of a shade, and the height of a line.
 const SHADE: f64 = 32.0;
@@ -34,23 +35,32 @@ pub(super) struct Legend {
     /// Policies in lines and columns.
     entries: Vec<(usize, String)>,
     across: usize,
-    remarks: Vec<&'static str>,
+    /// What the marks mean, in lines.
+    remarks: Vec<Vec<&'static str>>,
 }
 
 impl Legend {
-    pub(super) fn of(response: &Response, map: &Map, looks: &Looks) -> Self {
+    pub(super) fn of(response: &Response, map: &Map, looks: &Looks, page: Page) -> Self {
         let text =
             |(policy, count): &(usize, usize)| (*policy, format!("{} ({count})", response.policies[*policy]));
         let entries: Vec<(usize, String)> = looks.order.iter().map(text).collect();
         let widest = entries.iter().map(|(_, text)| font::width(text, LABEL)).fold(0.0, f64::max);
         let column = LETTER + STRIP + 8.0 + widest;
-        let across = if entries.len() > 1 && 2.0 * column + GUTTER <= BODY { 2 } else { 1 };
+        let across = if entries.len() > 1 && 2.0 * column + GUTTER <= page.body() { 2 } else { 1 };
         let margins = || map.winners().into_iter().filter_map(|(_, winner)| winner.margin);
         let unsure = margins().any(|margin| margin.significant == Some(false));
         let none = map.cells.iter().any(|cell| cell.winner.is_none());
         let hole = map.cells.len() < map.panels.len() * map.x.classes.len() * map.rows();
         let remarks = [(unsure, UNSURE), (none, NONE), (hole, HOLE)];
-        let remarks = remarks.into_iter().filter(|(there, _)| *there).map(|(_, text)| text).collect();
+        let mut lines: Vec<Vec<&'static str>> = Vec::new();
+        for (_, text) in remarks.into_iter().filter(|(there, _)| *there) {
+            let before = lines.last().map_or(0.0, |line| line.iter().map(|text| remark_width(text)).sum());
+            match lines.last_mut() {
+                Some(line) if before + remark_width(text) <= page.body() => line.push(text),
+                _ => lines.push(vec![text]),
+            }
+        }
+        let remarks = lines;
         Self { entries, across, remarks }
     }
 
@@ -60,7 +70,7 @@ impl Legend {
 
     /// Its height with the space below.
     pub(super) fn height(&self) -> f64 {
-        let remarks = if self.remarks.is_empty() { 0.0 } else { LINE + 2.0 };
+        let remarks = if self.remarks.is_empty() { 0.0 } else { self.remarks.len() as f64 * LINE + 2.0 };
         HEADS + self.lines() as f64 * LINE + remarks + 12.0
     }
 
@@ -97,19 +107,26 @@ impl Legend {
     }
 
     fn remarks(&self, canvas: &mut Canvas, x: f64, y: f64) {
-        let mut x = x;
-        for remark in &self.remarks {
-            let area = Area { x, y: y + 3.0, width: 22.0, height: HIGH };
-            match *remark {
-                UNSURE => canvas.fill(area, look::hatched(PAPER)),
-                NONE => crossed(canvas, area),
-                _ => {}
+        for (line, remarks) in self.remarks.iter().enumerate() {
+            let (mut x, y) = (x, y + line as f64 * LINE);
+            for remark in remarks {
+                let area = Area { x, y: y + 3.0, width: 22.0, height: HIGH };
+                match *remark {
+                    UNSURE => canvas.fill(area, look::hatched(PAPER)),
+                    NONE => crossed(canvas, area),
+                    _ => {}
+                }
+                canvas.frame(area, MUTED, 0.75);
+                canvas.text((x + 28.0, y + LINE / 2.0), remark, Letters::new(LABEL));
+                x += remark_width(remark);
             }
-            canvas.frame(area, MUTED, 0.75);
-            canvas.text((x + 28.0, y + LINE / 2.0), remark, Letters::new(LABEL));
-            x += 28.0 + font::width(remark, LABEL) + 18.0;
         }
     }
+}
+
+/// Width of a remark with its mark and the space behind it.
+fn remark_width(text: &str) -> f64 {
+    28.0 + font::width(text, LABEL) + 18.0
 }
 
 /// The mark of a cell in which no run completed.

@@ -43,7 +43,7 @@ pub(crate) fn phase(plane: &Plane<'_>) -> Attempt {
         return Err("needs two policies and a sweep".into());
     }
     let response = Response::chosen(plane.results, None, None)?;
-    figure(&response, &response.map(None, None)?, &Origin::of(plane.results))
+    figure(&response, &response.map(None, None)?, &Origin { page: plane.page, ..Origin::of(plane.results) })
 }
 
 /// The phase diagram of a response.
@@ -59,6 +59,7 @@ pub fn figure(response: &Response, map: &Map, origin: &Origin) -> Attempt {
     }
     let title = regions::title(response, map);
     let words = Frame {
+        page: origin.page,
         title: title.clone(),
         about: about(response, map, origin),
         legend: Vec::new(),
@@ -126,5 +127,5 @@ fn data(response: &Response, map: &Map) -> Table {
         ]);
         row
     };
-    Table { header: COLUMNS.to_vec(), rows: map.cells.iter().map(row).collect() }
+    Table { header: COLUMNS.to_vec(), rows: map.cells.iter().map(row).collect(), ..Table::default() }
 }
