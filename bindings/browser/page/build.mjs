@@ -3,11 +3,13 @@ import { build } from "esbuild";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, "dist");
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
+// Scripts without modules run from a file, too, and in a worker that is made from a text.
 const { metafile } = await build({
   metafile: true,
   absWorkingDir: here,
@@ -15,7 +17,8 @@ const { metafile } = await build({
   outdir: dist,
   bundle: true,
   minify: true,
-  format: "esm",
+  format: "iife",
+  define: { "import.meta.url": '""' },
   target: ["chrome111", "firefox115", "safari16.4"],
   logLevel: "warning",
 });
@@ -33,3 +36,25 @@ const notices = [...new Set(packages.filter(Boolean))].sort().map((folder) => {
 });
 const crates = readFileSync(join(here, "../THIRD-PARTY-NOTICES.txt"), "utf8");
 writeFileSync(join(dist, "THIRD-PARTY-NOTICES.txt"), crates + notices.join(""));
+
+// The whole page in one file that works without a server.
+const part = (name) => readFileSync(join(dist, name));
+const packed = (name, file) =>
+  `<script type="application/gzip" id="packed-${name}">${gzipSync(part(file), { level: 9 }).toString("base64")}</script>\n`;
+const inside = (text, open, insert) => {
+  if (!text.includes(open)) throw new Error(`index.html has no ${open}`);
+  return text.replace(open, () => insert);
+};
+let page = part("index.html").toString();
+page = inside(page, '<link rel="stylesheet" href="style.css">', `<style>${part("style.css")}</style>`);
+page = inside(page, '<script defer src="app.js"></script>', "");
+const script = part("app.js").toString();
+if (/<\/script/i.test(script)) throw new Error("app.js has the end of a script in it");
+page = inside(page, "</body>", `${packed("wasm", "oversim.wasm")}${packed("worker", "worker.js")}${packed("notices", "THIRD-PARTY-NOTICES.txt")}<script>${script}</script>\n</body>`);
+writeFileSync(join(dist, "playground.html"), page);
+
+// For servers that send files which are compressed in advance: a fifth smaller than gzip.
+for (const name of ["oversim.wasm", "app.js"]) {
+  const params = { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: part(name).length };
+  writeFileSync(join(dist, `${name}.br`), brotliCompressSync(part(name), { params }));
+}

@@ -18,8 +18,11 @@ export async function serve(port) {
   const server = createServer(async (request, response) => {
     const path = normalize(new URL(request.url, "http://localhost").pathname);
     try {
-      const file = await readFile(join(dist, path.endsWith("/") ? `${path}index.html` : path));
-      response.writeHead(200, { "content-type": TYPES[extname(path) || ".html"] ?? "application/octet-stream" }).end(file);
+      const name = join(dist, path.endsWith("/") ? `${path}index.html` : path);
+      const headers = { "content-type": TYPES[extname(path) || ".html"] ?? "application/octet-stream" };
+      const packed = /\bbr\b/.test(request.headers["accept-encoding"] ?? "") ? await readFile(`${name}.br`).catch(() => null) : null;
+      if (packed) headers["content-encoding"] = "br";
+      response.writeHead(200, headers).end(packed ?? (await readFile(name)));
     } catch {
       response.writeHead(404).end();
     }

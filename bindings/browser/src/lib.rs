@@ -6,6 +6,7 @@
 pub mod answer;
 mod panels;
 pub mod request;
+mod words;
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -56,6 +57,34 @@ pub fn describe(text: &str, request: &str) -> String {
 #[must_use]
 pub fn run(text: &str, request: &str) -> String {
     answer::run(text, request, &|done, all| progress(done as u32, all as u32))
+}
+
+/// What a name or a term means: see [`answer::explained`].
+#[wasm_bindgen]
+#[must_use]
+pub fn explain(name: &str) -> String {
+    answer::explained(name)
+}
+
+/// The names that a page explains, with a line for each: see [`answer::names`].
+#[wasm_bindgen]
+#[must_use]
+pub fn names() -> String {
+    answer::names()
+}
+
+/// The timeline that [`run`] answers as a picture: see [`answer::picture`].
+#[wasm_bindgen]
+#[must_use]
+pub fn picture(text: &str, request: &str) -> String {
+    answer::picture(text, request)
+}
+
+/// The decisions of a run: see [`answer::steps`].
+#[wasm_bindgen]
+#[must_use]
+pub fn steps(text: &str, request: &str) -> String {
+    answer::steps(text, request)
 }
 
 /// The result as `oversim run --format json` prints it; empty if the scenario is wrong.

@@ -8,6 +8,19 @@ use serde::Deserialize;
 /// Memory that a page may use, bytes: less than the 4 GiB that 32-bit WebAssembly can address.
 const MEMORY: u64 = 2 << 30;
 
+/// Which runs a timeline shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Show {
+    /// The two cases that the answer compares, the worse one above.
+    #[default]
+    Pair,
+    /// The policies at the first configuration.
+    Policies,
+    /// The values of the first swept path under the first policy.
+    Values,
+}
+
 /// Changes of a scenario and what to answer; every field may be left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -26,6 +39,12 @@ pub struct Request {
     pub seed: Option<u64>,
     /// Whether to record a timeline of up to four runs.
     pub timeline: bool,
+    /// Which runs the timeline shows.
+    pub show: Show,
+    /// For steps: the run, by the numbers of its configuration and of its policy.
+    pub run: Option<[usize; 2]>,
+    /// For steps: the window, nanoseconds of simulated time.
+    pub window: Option<[u64; 2]>,
     /// Columns of the text, 40 to 400; 100 unless given.
     pub width: Option<usize>,
 }

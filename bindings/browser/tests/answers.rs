@@ -41,7 +41,7 @@ fn progress_counts_the_runs() {
 
 #[test]
 fn slices_of_a_row_follow_each_other_without_gap() {
-    let request = json!({"repeat": 1, "timeline": true, "set": ["apps.ep.tasks=17"]});
+    let request = json!({"repeat": 1, "timeline": true, "show": "policies", "set": ["apps.ep.tasks=17"]});
     let answer = run(text("seventeen_on_sixteen"), &request);
     let timeline = &answer["timeline"];
     assert_eq!(timeline["runs"].as_array().unwrap().len(), 3);
@@ -63,6 +63,98 @@ fn slices_of_a_row_follow_each_other_without_gap() {
             *row = at(2);
         }
         assert!(ends.iter().all(|end| *end > timeline["from_ns"].as_u64().unwrap()));
+    }
+}
+
+#[test]
+fn the_timeline_shows_what_the_answer_compares() {
+    let set = json!(["threads_per_core=2", "kernel=linux-6.18"]);
+    let request = json!({"policies": ["PIN"], "set": set, "repeat": 1, "timeline": true});
+    let answer = run(text("spin_yield_block"), &request);
+    let runs = answer["timeline"]["runs"].as_array().unwrap();
+    let labels: Vec<&str> = runs.iter().map(|run| run["label"].as_str().unwrap()).collect();
+    assert_eq!(labels.len(), 2, "{labels:?}");
+    let said = |label: &str| {
+        let all = answer["said"].as_array().unwrap().iter();
+        all.filter(|said| said[0] == label).map(|said| said[1].as_str().unwrap()).collect::<String>()
+    };
+    // The worse one is above.
+    assert!(labels[0].ends_with("runtime=spin") && said("Avoid").contains(labels[0]), "{labels:?} {answer}");
+    assert!(said("Best").contains(labels[1]), "{labels:?} {answer}");
+    assert!(said("Why").contains("waiting"), "{answer}");
+    assert_eq!(answer["goal"], "run_time");
+    let values = json!({"policies": ["PIN"], "set": set, "repeat": 1, "timeline": true, "show": "values"});
+    let runs = run(text("spin_yield_block"), &values)["timeline"]["runs"].as_array().unwrap().len();
+    assert_eq!(runs, 4);
+}
+
+#[test]
+fn the_decisions_of_a_run_can_be_asked_for() {
+    let steps = |request: Value| -> Value {
+        serde_json::from_str(&answer::steps(text("two_hogs_one_core"), &request.to_string())).unwrap()
+    };
+    let answer = steps(json!({"run": [1, 0], "window": [0, 100_000_000]}));
+    let all = answer["steps"]["steps"].as_array().unwrap();
+    let waits = all.iter().filter(|step| step["queue"].as_array().unwrap().len() == 1);
+    assert!(waits.count() > 3, "{answer}");
+    assert!(all.iter().any(|step| !step["reason"].as_str().unwrap().is_empty()), "{answer}");
+    for wrong in [json!({"run": [9, 0]}), json!({"run": [0, 0], "window": [5, 1]}), json!({"set": ["a=1"]})] {
+        let answer = steps(wrong);
+        assert!(answer["ok"] == false && answer["why"].as_str().unwrap().len() > 10, "{answer}");
+    }
+}
+
+#[test]
+fn sentences_have_no_flags() {
+    for name in ["spin_yield_block", "seventeen_on_sixteen", "two_hogs_one_core"] {
+        let answer = run(text(name), &json!({"repeat": 2, "timeline": true}));
+        let said = answer["said"].to_string() + &answer["timeline"]["message"].to_string();
+        assert!(!said.contains("--"), "{said}");
+        assert!(!said.contains("[]"), "{said}");
+    }
+    let answer = run("", &json!({}));
+    assert!(!answer["errors"].to_string().contains("oversim init"), "{answer}");
+}
+
+#[test]
+fn names_are_explained() {
+    let names: Value = serde_json::from_str(&answer::names()).unwrap();
+    for (kind, name) in
+        [("policy", "PIN"), ("kernel", "linux-6.18"), ("metric", "slowdown"), ("reference", "fair-share")]
+    {
+        let all = names[kind].as_array().unwrap();
+        let line = all.iter().find(|entry| entry[0] == name).unwrap_or_else(|| panic!("{kind} {name}"));
+        assert!(line[1].as_str().unwrap().len() > 10, "{line}");
+        let page: Value = serde_json::from_str(&answer::explained(&format!("{kind}:{name}"))).unwrap();
+        assert_eq!((&page["ok"], &page["pages"][0]["name"]), (&json!(true), &json!(name)), "{page}");
+    }
+    let wrong: Value = serde_json::from_str(&answer::explained("policy:PINN")).unwrap();
+    assert!(wrong["why"].as_str().unwrap().contains("PIN"), "{wrong}");
+}
+
+#[test]
+fn a_result_can_be_saved() {
+    let answer = run(text("two_hogs_one_core"), &json!({}));
+    let table = answer["csv"].as_str().unwrap();
+    assert!(table.lines().next().unwrap().contains("policy") && table.lines().count() > 3, "{table}");
+    let drawn = answer::picture(text("two_hogs_one_core"), "");
+    assert!(drawn.starts_with("<svg") || drawn.starts_with("<?xml"), "{drawn}");
+    assert_eq!(answer::picture("machine: nothing", ""), "");
+}
+
+#[test]
+fn the_slice_of_each_kernel_can_be_set() {
+    for (kernel, path) in [
+        ("linux-6.18", "kernel.slice"),
+        ("linux-2.6.18", "kernel.timeslice"),
+        ("linux-2.6.28", "kernel.latency"),
+    ] {
+        let request = json!({"set": [format!("kernel={kernel}")]}).to_string();
+        let described: Value =
+            serde_json::from_str(&answer::describe(text("two_hogs_one_core"), &request)).unwrap();
+        assert_eq!(described["slice"], path);
+        let set = json!({"set": [format!("kernel={kernel}"), format!("{path}=1ms")]});
+        assert_eq!(run(text("two_hogs_one_core"), &set)["ok"], true);
     }
 }
 

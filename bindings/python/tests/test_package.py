@@ -20,6 +20,7 @@ import oversim
 from oversim import _calls, _errors, _result
 
 BINARY = os.environ.get("OVERSIM")
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.skipif(not BINARY, reason="OVERSIM names no binary")
@@ -97,12 +98,22 @@ def test_the_page_runs():
         exec(block, names)
 
 
-def test_the_notebook_runs(tmp_path):
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_draws(path, tmp_path):
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    notebook = nbformat.read(Path(__file__).parents[1] / "notebooks" / "first_steps.ipynb", as_version=4)
+    notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
-    assert "image/svg+xml" in notebook.cells[-1].outputs[0]["data"]
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any("image/svg+xml" in output.get("data", {}) for output in outputs)
+
+
+def test_every_lesson_scenario_of_a_notebook_is_built_in():
+    text = "".join(path.read_text() for path in NOTEBOOKS)
+    names = set(re.findall(r'(?:run|timeline)\(\s*\\"([a-z_]+)\\"', text))
+    assert len(names) > 10
+    for name in names:
+        oversim.check(name)
 
 
 def test_data_frames_take_the_tables():

@@ -1,6 +1,9 @@
 // Bars as tables: a value per program, policy and configuration, and the cpu-time breakdown.
 
-const SERIES = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C", "#F0E442"];
+import { step, tag } from "./dom.js";
+import { amount, half, SERIES, settings, varied } from "./look.js";
+import { word } from "./words.js";
+
 /// Results that no policy produced.
 const REFERENCES = { dedicated: "alone", "fair-share": "fair share, ideal", "lower-bound": "lower bound" };
 /// Values to choose from, the first that exists comes first.
@@ -32,27 +35,10 @@ const CATEGORIES = {
   idle: ["idle", "var(--idle)"],
 };
 
-function tag(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes ?? {})) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
 /// A table of bars with its columns.
 function table(caption) {
   const columns = tag("colgroup", {}, ...["name", "", "value"].map((name) => tag("col", { class: name })));
   return tag("table", { class: "bars" }, tag("caption", {}, caption), columns);
-}
-
-/// Three digits with the unit.
-export function amount(value, unit) {
-  if (unit === "share") return `${Number((100 * value).toPrecision(3))} %`;
-  if (unit === "s" && value !== 0 && value < 1) {
-    return value < 1e-3 ? `${Number((value * 1e6).toPrecision(3))} us` : `${Number((value * 1e3).toPrecision(3))} ms`;
-  }
-  const digits = Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en-GB") : String(Number(value.toPrecision(3)));
-  return unit === "s" ? `${digits} s` : unit === "%" ? `${digits} %` : digits;
 }
 
 /// The values that a result has.
@@ -61,41 +47,90 @@ export function metrics(result) {
   return Object.entries(METRICS).filter(([name]) => known.has(name));
 }
 
-const settings = (cell) => Object.entries(cell.settings ?? {})
-  .map(([path, value]) => `${path.replace(/^apps\./, "")}=${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ");
+/// The words of a value.
+export const title = (metric) => METRICS[metric] ?? metric;
 
-/// Bars of one value, a table for each program.
-export function bars(host, result, metric) {
-  const cells = result.cells.filter((cell) => cell.metric === metric && Number.isFinite(cell.mean)
-    && (metric !== "slowdown" || cell.policy !== "lower-bound") && (cell.policy !== "dedicated" || metric === "run_time"));
-  const order = [...result.provenance.policies, ...Object.keys(REFERENCES)];
+/// What identifies a value in another result: what a result does not vary is what may have been changed.
+const key = (cell, paths) => JSON.stringify([cell.app, cell.policy, settings(cell, paths)]);
+
+/// The cells of a value that are shown. The lower bound of a slowdown would be one of run time.
+const shown = (result, metric) => result.cells.filter((cell) => cell.metric === metric && Number.isFinite(cell.mean)
+  && (metric !== "slowdown" || cell.policy !== "lower-bound") && (cell.policy !== "dedicated" || metric === "run_time"));
+
+/// Bars of one value, a table for each program; references are lines across them. `before` is { result, word }: earlier results
+/// to show behind the bars, or null.
+export function bars(host, result, metric, before) {
+  const cells = shown(result, metric);
+  const old = before ? shown(before.result, metric) : [];
+  const oldPaths = varied(old);
+  const known = new Map(old.map((cell) => [key(cell, oldPaths), cell]));
+  const newPaths = varied(cells);
+  const earlier = new Map(cells.flatMap((cell) => (known.has(key(cell, newPaths)) ? [[cell, known.get(key(cell, newPaths))]] : [])));
+  const order = result.provenance.policies;
   const tables = [...new Set(cells.map((cell) => cell.app))].map((app) => {
     const own = cells.filter((cell) => cell.app === app);
-    const most = Math.max(...own.map((cell) => cell.mean), 1e-12);
+    const most = Math.max(...own.map((cell) => Math.max(cell.mean, cell.ci95?.[1] ?? 0, earlier.get(cell)?.mean ?? 0)), 1e-12);
     const made = table(`${app === "all" ? "all programs" : app}: ${METRICS[metric]}`);
-    for (const configuration of new Set(own.map(settings))) {
-      if (configuration !== "") made.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
-      const rows = own.filter((cell) => settings(cell) === configuration)
-        .sort((a, b) => order.indexOf(a.policy) - order.indexOf(b.policy));
-      for (const cell of rows) {
-        const reference = REFERENCES[cell.policy];
-        const colour = reference ? "#8C8C8C" : SERIES[order.indexOf(cell.policy) % SERIES.length];
-        const bar = tag("div", { class: "bar", "aria-hidden": "true" },
-          tag("i", { style: `width:${(100 * cell.mean) / most}%;background:${colour}${reference ? ";opacity:.5" : ""}` }));
-        if (cell.ci95) {
-          const [low, high] = cell.ci95.map((one) => Math.min(Math.max((100 * one) / most, 0), 100));
-          bar.append(tag("b", { style: `left:${low}%;width:${Math.max(high - low, 0.3)}%` }));
-        }
-        made.append(tag("tr", reference ? { class: "reference" } : {},
-          tag("th", { scope: "row" }, reference ?? cell.policy), tag("td", {}, bar),
-          tag("td", { class: "value" }, amount(cell.mean, cell.unit))));
-      }
+    const paths = varied(own);
+    for (const configuration of new Set(own.map((cell) => settings(cell, paths)))) {
+      const here = own.filter((cell) => settings(cell, paths) === configuration);
+      const marks = here.filter((cell) => REFERENCES[cell.policy]);
+      const rows = here.filter((cell) => !REFERENCES[cell.policy]).sort((a, b) => order.indexOf(a.policy) - order.indexOf(b.policy));
+      const alone = order.length === 1 && rows.length === 1 && configuration !== "";
+      if (configuration !== "" && !alone) made.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
+      for (const cell of rows) made.append(row(cell, marks, earlier.get(cell), most, alone ? configuration : "", order));
     }
+    made.append(axis(most, own[0]?.unit));
     return made;
   });
-  const note = cells.some((cell) => cell.ci95)
-    ? [tag("p", { class: "note" }, "Means; the thin lines are 95 % confidence intervals, cut off at the longest bar.")] : [];
-  host.replaceChildren(...tables, ...note);
+  host.replaceChildren(...tables, notes(cells, before, earlier));
+}
+
+/// One bar with its interval, references and earlier value.
+function row(cell, marks, old, most, name, order) {
+  const part = (value) => Math.min(Math.max((100 * value) / most, 0), 100);
+  const bar = tag("div", { class: "bar", "aria-hidden": "true" },
+    tag("i", { style: `width:${part(cell.mean)}%;background:${SERIES[order.indexOf(cell.policy) % SERIES.length]}` }));
+  if (cell.ci95) {
+    const [low, high] = cell.ci95.map(part);
+    bar.append(tag("b", { style: `left:${low}%;width:${Math.max(high - low, 0.3)}%` }));
+  }
+  for (const mark of marks) {
+    bar.append(tag("u", { style: `left:${part(mark.mean)}%`, class: mark.policy, title: `${REFERENCES[mark.policy]}: ${amount(mark.mean, mark.unit)}` }));
+  }
+  const value = tag("td", { class: "value" }, amount(cell.mean, cell.unit));
+  const interval = half(cell);
+  if (interval !== "") value.append(tag("small", {}, ` ${interval}`));
+  if (old && old.mean !== cell.mean) {
+    bar.append(tag("s", { style: `width:${part(old.mean)}%` }));
+    value.append(tag("small", { class: "earlier" }, amount(old.mean, old.unit)));
+  }
+  return tag("tr", {}, tag("th", { scope: "row" }, name === "" ? word("policy", cell.policy) : name), tag("td", {}, bar), value);
+}
+
+/// The axis below the bars of a table.
+function axis(most, unit) {
+  const by = step(most, 5);
+  const line = tag("div", { class: "axis", "aria-hidden": "true" });
+  for (let value = 0; value <= most * (1 + 1e-9); value += by) {
+    line.append(tag("span", { style: `left:${(100 * value) / most}%` }, amount(value, unit)));
+  }
+  return tag("tr", {}, tag("td", {}), tag("td", {}, line), tag("td", {}));
+}
+
+/// What the lines mean.
+function notes(cells, before, earlier) {
+  const made = tag("div", { class: "keys note" });
+  if (cells.some((cell) => cell.ci95)) made.append(tag("span", {}, "Means; thin lines and ± are 95 % confidence intervals."));
+  for (const [name, words] of Object.entries(REFERENCES)) {
+    const values = cells.filter((cell) => cell.policy === name);
+    if (values.length === 0) continue;
+    const same = values.every((cell) => amount(cell.mean, cell.unit) === amount(values[0].mean, values[0].unit));
+    made.append(tag("span", {}, tag("u", { class: `swatch line ${name}` }), word("reference", name, words), same ? `: ${amount(values[0].mean, values[0].unit)}` : ""));
+  }
+  const changed = before && cells.some((cell) => earlier.has(cell) && earlier.get(cell).mean !== cell.mean);
+  if (changed) made.append(tag("span", {}, tag("s", { class: "swatch" }), before.word));
+  return made;
 }
 
 /// The cpu-time breakdown, a bar for each policy and configuration.
@@ -103,8 +138,9 @@ export function breakdown(host, result) {
   const cells = result.cells.filter((cell) => cell.app === "all" && cell.metric.startsWith("breakdown_")
     && result.provenance.policies.includes(cell.policy));
   const cases = new Map();
+  const paths = varied(cells);
   for (const cell of cells) {
-    const key = JSON.stringify([settings(cell), cell.policy]);
+    const key = JSON.stringify([settings(cell, paths), cell.policy]);
     cases.set(key, [...(cases.get(key) ?? []), [cell.metric.slice("breakdown_".length), cell.mean]]);
   }
   const used = new Set();
@@ -112,7 +148,8 @@ export function breakdown(host, result) {
   let last = "";
   for (const [key, parts] of cases) {
     const [configuration, policy] = JSON.parse(key);
-    if (configuration !== last) {
+    const only = result.provenance.policies.length === 1 && configuration !== "";
+    if (configuration !== last && !only) {
       made.append(tag("tr", { class: "head" }, tag("th", { colspan: "3", scope: "colgroup" }, configuration)));
       last = configuration;
     }
@@ -126,7 +163,7 @@ export function breakdown(host, result) {
       bar.append(piece);
     }
     const useful = parts.find(([name]) => name === "compute")?.[1] ?? 0;
-    made.append(tag("tr", {}, tag("th", { scope: "row" }, policy), tag("td", {}, bar),
+    made.append(tag("tr", {}, tag("th", { scope: "row" }, only ? configuration : word("policy", policy)), tag("td", {}, bar),
       tag("td", { class: "value" }, `${Math.round(100 * useful)} % useful`)));
   }
   const keys = Object.keys(CATEGORIES).filter((name) => used.has(name)).map((name) => {

@@ -2,7 +2,7 @@
 import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
+import { HighlightStyle, bracketMatching, codeFolding, foldEffect, syntaxHighlighting, unfoldAll } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
@@ -70,19 +70,30 @@ function completion(schema) {
     if (!context.explicit && word.from === word.to) return null;
     const { path, value } = place(context.state.sliceDoc(0, word.from), word.from);
     const options = value
-      ? words(schema, path).map((label) => ({ label, type: "constant" }))
-      : keys(schema, path).map(([label, info]) => ({ label, info, type: "property", apply: `${label}: ` }));
+      ? words(schema(), path).map((label) => ({ label, type: "constant" }))
+      : keys(schema(), path).map(([label, info]) => ({ label, info, type: "property", apply: `${label}: ` }));
     return options.length > 0 ? { from: word.from, options, validFor: /^[\w.-]*$/ } : null;
   };
 }
 
-/// An editor in an element; `changed` receives the text after each edit by the user.
+/// The comment that says what to see in the results, from its heading to its end; null without one.
+export function hints(text) {
+  const lines = text.split("\n");
+  const first = lines.findIndex((line) => /^#\s*Watch for:/i.test(line));
+  if (first < 0) return null;
+  let last = first;
+  while (lines[last + 1]?.startsWith("#")) last += 1;
+  const start = (line) => lines.slice(0, line).join("\n").length + (line > 0 ? 1 : 0);
+  return last === first ? null : { from: start(first) + lines[first].length, to: start(last) + lines[last].length };
+}
+
+/// An editor in an element; `schema()` is that of scenarios, `changed` receives the text after each edit by the user.
 export function editor(parent, schema, changed) {
   const view = new EditorView({
     parent,
     state: EditorState.create({
       extensions: [
-        lineNumbers(), lintGutter(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), yaml(),
+        lineNumbers(), lintGutter(), EditorView.lineWrapping, codeFolding({ placeholderText: "show after your prediction" }), history(), drawSelection(), highlightActiveLine(), bracketMatching(), yaml(),
         syntaxHighlighting(style), autocompletion({ override: [completion(schema)] }),
         keymap.of([...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
         EditorView.contentAttributes.of({ "aria-label": "Scenario as YAML" }),
@@ -100,6 +111,11 @@ export function editor(parent, schema, changed) {
     text: () => view.state.doc.toString(),
     replace(text) {
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, userEvent: "program" });
+      const range = hints(text);
+      if (range) view.dispatch({ effects: foldEffect.of(range), userEvent: "program" });
+    },
+    unfold() {
+      unfoldAll(view);
     },
     errors(list) {
       const diagnostics = list.map((error) => {

@@ -1,5 +1,5 @@
 // Runs scenarios. First message: the compiled module. Then jobs { id, text, request }: the answers are posted as they come.
-import { describe, initSync, run, scenarios, schema, version } from "../../pkg/web/oversim_browser.js";
+import { describe, explain, initSync, names, picture, run, scenarios, schema, steps, version } from "../../pkg/web/oversim_browser.js";
 
 /// Progress is posted at most once in this many milliseconds.
 const EVERY = 50;
@@ -13,6 +13,12 @@ globalThis.oversimProgress = (done, all) => {
     postMessage({ kind: "progress", id: job, done, all });
   }
 };
+
+/// Runs what was kept for a comparison: only the complete result matters.
+function again({ id, text, request }) {
+  job = id;
+  postMessage({ kind: "kept", id, answer: JSON.parse(run(text, JSON.stringify({ ...request, timeline: true }))) });
+}
 
 function work({ id, text, request }) {
   job = id;
@@ -34,9 +40,16 @@ addEventListener("message", ({ data }) => {
   try {
     if (data.module) {
       initSync({ module: data.module });
-      if (data.catalogue) {
-        postMessage({ kind: "catalogue", version: version(), scenarios: JSON.parse(scenarios()), schema: JSON.parse(schema()) });
-      }
+      if (data.catalogue) postMessage({ kind: "catalogue", version: version(), scenarios: JSON.parse(scenarios()) });
+      else if (data.words) postMessage({ kind: "words", schema: JSON.parse(schema()), names: JSON.parse(names()) });
+    } else if (data.explain) {
+      postMessage({ kind: "explained", answer: JSON.parse(explain(data.explain)) });
+    } else if (data.picture) {
+      postMessage({ kind: "picture", id: data.id, svg: picture(data.text, JSON.stringify(data.request)) });
+    } else if (data.steps) {
+      postMessage({ kind: "steps", id: data.id, answer: JSON.parse(steps(data.text, JSON.stringify(data.request))) });
+    } else if (data.kept) {
+      again(data);
     } else {
       work(data);
     }

@@ -16,13 +16,14 @@ test("Firefox: results, a slider, an error, a stopped run, a link, 400 pixels", 
     const problems = [];
     page.on("pageerror", (error) => problems.push(error.message));
     const address = `http://127.0.0.1:${server.address().port}/`;
-    const state = (name) => page.waitForFunction((wanted) => document.documentElement.dataset.state === wanted, { timeout: 60000 }, name);
+    const state = (name) => page.waitForFunction((wanted) => document.documentElement.dataset.words && document.documentElement.dataset.state === wanted, { timeout: 60000 }, name);
     const digest = () => page.evaluate(() => document.documentElement.dataset.digest);
     await page.setViewport({ width: 400, height: 800 });
     await page.goto(`${address}#scenario=seventeen_on_sixteen&set=repeat%3D1`);
     await state("done");
     const first = await digest();
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), false);
+    await page.click("#control-fold summary");
     await page.focus("[id='set-apps.ep.tasks']");
     await page.keyboard.press("ArrowRight");
     await page.waitForFunction((old) => document.documentElement.dataset.state === "done" && document.documentElement.dataset.digest !== old, {}, first);
@@ -35,6 +36,7 @@ test("Firefox: results, a slider, an error, a stopped run, a link, 400 pixels", 
     await other.waitForFunction(() => document.documentElement.dataset.state === "done", { timeout: 60000 });
     assert.equal(await other.evaluate(() => document.documentElement.dataset.digest), changed);
     await other.close();
+    await page.click("#text-fold summary");
     await page.focus(".cm-content");
     await page.keyboard.type("x: [\n");
     await state("error");

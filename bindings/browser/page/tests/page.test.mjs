@@ -1,11 +1,12 @@
 // The page in a real browser: `npm test` after ../build. CHROMIUM names another program.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 
 import { serve } from "../serve.mjs";
+import { half } from "../src/look.js";
 
 const shots = new URL("../screenshots/", import.meta.url).pathname;
 let [server, browser, address] = [];
@@ -39,7 +40,7 @@ async function open(hash = "", options = {}) {
 }
 
 const state = (page, name, timeout = 60000) =>
-  page.waitForFunction((wanted) => document.documentElement.dataset.state === wanted, name, { timeout });
+  page.waitForFunction((wanted) => document.documentElement.dataset.state === wanted && document.documentElement.dataset.words, name, { timeout });
 const digest = (page) => page.evaluate(() => document.documentElement.dataset.digest);
 
 /// Waits until the shown result is another one and complete.
@@ -58,12 +59,28 @@ async function close(page) {
 
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-test("the files are under 3 MB compressed", () => {
+test("the page loads less than 1.5 MB, and the single file has less than 3.2 MB", async () => {
+  const page = await open();
+  await state(page, "done");
+  // What the browser has received: compressed, with headers.
+  const loaded = await page.evaluate(() => performance.getEntriesByType("resource").filter((one) => /^http/.test(one.name))
+    .map((one) => [one.name.replace(/^.*\//, ""), one.transferSize]));
+  const all = loaded.reduce((sum, [, size]) => sum + size, 0);
   const dist = new URL("../dist/", import.meta.url).pathname;
-  const sizes = readdirSync(dist).map((name) => gzipSync(readFileSync(dist + name), { level: 9 }).length);
-  const all = sizes.reduce((sum, one) => sum + one, 0);
-  console.log(`all files, gzip -9: ${all} bytes`);
-  assert.ok(all < 3e6, `${all} bytes`);
+  const packed = ["oversim.wasm", "app.js"].map((name) => `${name} ${gzipSync(readFileSync(dist + name), { level: 9 }).length}`);
+  const single = statSync(`${dist}playground.html`).size;
+  console.log(`loaded: ${all} bytes (${loaded.map((one) => one.join(" ")).join(", ")}); with gzip -9: ${packed.join(", ")}`);
+  console.log(`playground.html: ${single} bytes`);
+  assert.ok(loaded.some(([name, size]) => name === "oversim.wasm" && size > 1e5), JSON.stringify(loaded));
+  assert.ok(all < 1.5e6, `${all} bytes`);
+  assert.ok(single < 3.2e6, `${single} bytes`);
+  await close(page);
+});
+
+test("an interval has the unit and the decimals of its mean", () => {
+  const shown = (mean, width) => half({ mean, unit: "s", ci95: [mean - width, mean + width] });
+  assert.deepEqual([shown(6.86, 0.25), shown(0.00284, 0.0001), shown(1234, 56), shown(25.55, 0.0003)], ["±0.25 s", "±0.1 ms", "±56 s", ""]);
+  assert.equal(half({ mean: 1, unit: "s" }), "");
 });
 
 test("the first result shows within two seconds, and nothing is loaded later", async () => {
@@ -90,7 +107,7 @@ test("the first result shows within two seconds, and nothing is loaded later", a
 
 test("the page has the licences of its crates and packages", async () => {
   const page = await open();
-  const link = await page.locator("footer a").getAttribute("href");
+  const link = await page.locator("#licences").getAttribute("href");
   const text = await (await fetch(address + link)).text();
   for (const part of [/^wasm-bindgen v/m, /^@codemirror\/view [\d.]+: MIT \(npm\)$/m, /Bitstream Vera/]) assert.match(text, part);
   await close(page);
@@ -137,7 +154,7 @@ test("text can be edited and completed", async () => {
   await page.waitForTimeout(100);
   await page.keyboard.press("Enter");
   await page.keyboard.type("linux-6");
-  await page.locator(".cm-tooltip-autocomplete li", { hasText: "linux-6.18" }).waitFor();
+  await page.locator(".cm-tooltip-autocomplete li", { hasText: "linux-6.18" }).first().waitFor();
   await page.screenshot({ path: `${shots}complete.png` });
   await close(page);
 });
@@ -185,7 +202,7 @@ test("a long run can be stopped, and the page goes on", async () => {
 });
 
 test("a link restores the state", async () => {
-  const page = await open();
+  const page = await open("#scenario=spin_yield_block");
   await state(page, "done");
   await page.getByLabel("LOAD", { exact: true }).uncheck();
   await page.locator("[id='set-apps.code.workload.spread']").fill("10");
@@ -225,12 +242,13 @@ test("the timeline works by wheel, pointer and keys", async () => {
   const page = await open("#scenario=seventeen_on_sixteen&set=repeat%3D1");
   await state(page, "done");
   const canvas = page.locator("#timeline canvas[tabindex]");
-  const range = () => page.locator(".timeline-range").textContent();
+  const range = () => page.locator("#timeline .timeline-range").textContent();
   await canvas.scrollIntoViewIfNeeded();
   const whole = await range();
   const box = await canvas.boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + 60);
-  assert.match(await page.locator(".timeline-text").textContent(), /cpu \d+.*(computes|spins|yields|idle)/);
+  assert.match(await page.locator("#timeline .timeline-text").textContent(), /cpu \d+.*(computes|spins|yields|idle)/);
+  await page.mouse.click(box.x + box.width / 2, box.y + 60);
   await page.mouse.wheel(0, -600);
   await page.waitForTimeout(100);
   const zoomed = await range();
@@ -246,7 +264,7 @@ test("the timeline works by wheel, pointer and keys", async () => {
   await page.keyboard.press("ArrowRight");
   assert.notEqual(await range(), whole);
   await page.keyboard.press("n");
-  assert.match(await page.locator(".timeline-text").textContent(), /(decision|barrier|migration|end) at/);
+  assert.match(await page.locator("#timeline .timeline-text").textContent(), /(decision|barrier|migration|end) at/);
   await page.locator("#timeline").screenshot({ path: `${shots}timeline.png` });
   await close(page);
 });

@@ -132,8 +132,11 @@ impl PythonPolicy {
         }
         let order = class::order(&object)?;
         let defined = |names: &[&str]| names.iter().any(|name| live.hooks.contains(name));
-        let watches =
-            Watches { waits: defined(&["waits", "proceeds"]), preemptions: defined(&["preempted"]) };
+        let watches = Watches {
+            waits: defined(&["waits", "proceeds"]),
+            preemptions: defined(&["preempted"]),
+            releases: false,
+        };
         let machine = Py::new(py, Machine::from(setting.machine))?;
         let tasks = setting.apps.iter().map(|app| app.tasks).sum();
         let apps = setting.apps.len() as u32;
