@@ -12,10 +12,12 @@ mod lesson;
 mod machine;
 mod matrix;
 mod new;
+mod plot;
 mod profile;
 mod reproduce;
 mod scx;
 mod sweep;
+mod timeline;
 mod tune;
 mod twin;
 mod twin_import;
@@ -49,14 +51,18 @@ pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure, Suite};
 pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use leaderboard::{Leaderboard, listed};
-pub(crate) use lesson::Lesson;
+pub(crate) use lesson::{Lesson, Marks};
 pub(crate) use machine::{Machine, MachineExport, MachineImport, MachineSet, MachineShow};
 pub(crate) use matrix::Matrix;
 pub(crate) use new::{New, NewPolicy};
+pub(crate) use plot::{Picture, Place, Plot};
 pub(crate) use profile::Profile;
 pub(crate) use reproduce::Reproduce;
 pub(crate) use scx::{Scx, ScxBuild, ScxCompare, ScxExport};
-pub(crate) use sweep::{Engine, Narrow, PhaseDiagram, Sweep, SweepScript, SweepWhat, checked};
+pub(crate) use sweep::{
+    Engine, Narrow, PhaseDiagram, Sweep, SweepExport, SweepScript, SweepWhat, TableForm, checked,
+};
+pub(crate) use timeline::{Rows, Timeline};
 pub(crate) use tune::Tune;
 pub(crate) use twin::{
     LatencyOrder, Lines, Recorded, SplitBy, Twin, TwinIdle, TwinLatency, TwinSplit, TwinTimehist,
@@ -372,37 +378,6 @@ pub(crate) struct Changes {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Plot {
-    /// A result (the JSON of `oversim run`) or a scenario (a file or a built-in name), which is run first;
-    /// `-` reads standard input.
-    #[arg(value_name = "SUBJECT", add = Completer::new(complete::scenario_or_result))]
-    pub(crate) file: PathBuf,
-    /// Write the figures to this directory.
-    #[arg(short, long, value_name = "DIR", default_value = "figures")]
-    pub(crate) output: PathBuf,
-    /// Form of the pictures.
-    #[arg(long, value_enum, default_value_t = Picture::Svg)]
-    pub(crate) format: Picture,
-    /// Draw only these figures: A,B or repeated. Default: all for which the result has data.
-    #[arg(long = "figure", value_name = "NAME", value_delimiter = ',')]
-    #[arg(add = Completer::new(complete::figures))]
-    pub(crate) figures: Vec<String>,
-    /// Draw these metrics by policy (`oversim list metrics`): A,B or repeated. Default: that of the
-    /// objective, where no other figure shows it.
-    #[arg(long = "metric", value_name = "NAME", value_delimiter = ',')]
-    #[arg(add = Completer::new(complete::metrics))]
-    pub(crate) metrics: Vec<String>,
-    /// Replace files that exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Also search the best static partition of the cores among the programs.
-    #[arg(long)]
-    pub(crate) best_partition: bool,
-    #[command(flatten)]
-    pub(crate) changes: Changes,
-}
-
-#[derive(Args, Debug)]
 pub(crate) struct Report {
     /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
     /// scenarios`).
@@ -419,15 +394,6 @@ pub(crate) struct Report {
     pub(crate) best_partition: bool,
     #[command(flatten)]
     pub(crate) changes: Changes,
-}
-
-/// Forms of a picture.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Picture {
-    /// Vectors: sharp at any size, small files.
-    Svg,
-    /// Pixels, two for each unit of the SVG's size, with a built-in font.
-    Png,
 }
 
 #[derive(Args, Debug)]
@@ -475,36 +441,6 @@ pub(crate) enum SchemaOf {
     Compare,
     /// Measurements: `oversim measure --format json`.
     Measurement,
-}
-
-#[derive(Args, Debug)]
-#[command(mut_arg("sweep", |sweep| sweep.hide(true)))]
-pub(crate) struct Timeline {
-    /// Scenario: a file, `-` for standard input, or the name of a built-in scenario (`oversim list
-    /// scenarios`).
-    #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
-    pub(crate) file: PathBuf,
-    /// Write a picture to this file, which ends in .svg or .png, instead of text to standard output.
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Replace a file that exists.
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
-    /// Show the run from this instant on, for example `1.5s` or `20ms`.
-    #[arg(long, value_name = "TIME", value_parser = pictures::timeline::instant)]
-    pub(crate) from: Option<u64>,
-    /// Show the run up to this instant.
-    #[arg(long, value_name = "TIME", value_parser = pictures::timeline::instant)]
-    pub(crate) to: Option<u64>,
-    /// Show only these cpus, for example `0-3,8`, or `linux:0-3` in the numbers of Linux.
-    #[arg(long, value_name = "LIST")]
-    pub(crate) cpus: Option<String>,
-    /// Stack two to four values of one setting, as `apps.code.runtime=spin,yield`, under one policy. A path
-    /// alone, `threads_per_core`, takes the values that the scenario sweeps.
-    #[arg(long, value_name = "PATH=A,B,C")]
-    pub(crate) vary: Option<String>,
-    #[command(flatten)]
-    pub(crate) edits: Edits,
 }
 
 #[derive(Args, Debug)]

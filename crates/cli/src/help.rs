@@ -159,11 +159,12 @@ pub(crate) const LESSON: &str = "\
 Examples:
   oversim lesson
   oversim lesson 2
-  oversim lesson 6 --slides slides
+  oversim lesson 6 --slides gangs.html
+  oversim lesson --grade ann.yaml ben.yaml
 
 The same texts are in docs/lessons. Ten minutes each; docs/lessons/README.md shows how to use them in class.
 
-Exit status: 0 done; 1 output failed; 2 wrong usage, an unknown number, or slides that exist.";
+Exit status: 0 done; 1 output failed; 2 wrong usage, an unknown number, or a file that exists.";
 
 pub(crate) const LIST: &str = "\
 Examples:
@@ -494,6 +495,12 @@ Exit status: 0 no run is missing; 1 runs are missing; 2 wrong usage or directory
 pub(crate) const SWEEP_MERGE: &str = "\
 Examples:
   oversim sweep merge hogs
+
+Exit status: 0 done; 1 runs are missing, or the file could not be written; 2 wrong usage or directory.";
+
+pub(crate) const SWEEP_EXPORT: &str = "\
+Examples:
+  oversim sweep export hogs -o hogs.csv
 
 Exit status: 0 done; 1 runs are missing, or the file could not be written; 2 wrong usage or directory.";
 

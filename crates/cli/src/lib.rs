@@ -112,6 +112,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Sweep(sweep) => commands::sweep::sweep(sweep, policies),
         Command::Deadlines(deadlines) => commands::deadlines::deadlines(deadlines, policies),
+        Command::Timeline(timeline) if timeline.step => commands::step::step(timeline, policies),
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),
         Command::Machine { command: Machine::Show(show) } => commands::machine::show(show),
         Command::Machine { command: Machine::Import(import) } => commands::machine::import(import),

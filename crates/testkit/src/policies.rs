@@ -287,7 +287,7 @@ impl Policy for Restless {
     }
 
     fn watches(&self) -> Watches {
-        Watches { waits: true, preemptions: true }
+        Watches { waits: true, preemptions: true, releases: true }
     }
 
     fn preempted(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId, why: Preemption) {

@@ -215,7 +215,9 @@ fn swarm(lines: &mut Vec<Line>) {
 
 fn all() -> Vec<Line> {
     let mut lines = Vec::new();
-    for folder in ["scenarios", "scenarios/policies", "scenarios/studies"] {
+    for folder in
+        ["scenarios", "scenarios/lessons", "scenarios/ostep", "scenarios/policies", "scenarios/studies"]
+    {
         let entries = fs::read_dir(root().join(folder)).unwrap();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));

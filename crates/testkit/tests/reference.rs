@@ -234,7 +234,7 @@ impl Policy for Clockwork {
         CpuId(view.task(task).rank % (view.machine().cpus() + u32::from(self.0.is_multiple_of(64)))).into()
     }
     fn watches(&self) -> Watches {
-        Watches { waits: true, preemptions: false }
+        Watches { waits: true, ..Watches::default() }
     }
     fn waits(&mut self, system: &mut dyn System, task: TaskId, what: Awaited) {
         let cpus = system.machine().cpus();

@@ -55,8 +55,8 @@ pub(crate) struct KernelDiff {
     /// Only the rules that differ; nothing is run.
     #[arg(long, conflicts_with_all = ["on", "jobs"])]
     pub(crate) rules_only: bool,
-    /// Also draw the changes of the run times in this file, which ends in .svg or .png; a file beside it that
-    /// ends in .csv gets the numbers.
+    /// Also draw the changes of the run times in this file, which ends in .svg, .png or .pdf; a file beside
+    /// it that ends in .csv gets the numbers.
     #[arg(short, long, value_name = "FILE", conflicts_with = "rules_only")]
     pub(crate) output: Option<PathBuf>,
     /// Replace files that exist.

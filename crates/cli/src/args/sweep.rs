@@ -64,6 +64,10 @@ pub(crate) enum SweepWhat {
     /// from an estimate.
     #[command(after_help = help::SWEEP_SCRIPT)]
     Script(SweepScript),
+    /// Write the values of all runs of a sweep as one table: a row for each value, with a column for each
+    /// setting. Defaults are written, too.
+    #[command(after_help = help::SWEEP_EXPORT)]
+    Export(SweepExport),
     /// Draw the phase diagram of a sweep: over the plane of two parameters, which policy is best, by how much
     /// and how certain that is. Sentences on standard output state the same, and which parameters the metric
     /// depends on.
@@ -76,6 +80,31 @@ pub(crate) struct SweepDirectory {
     /// Directory of the sweep.
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) directory: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepExport {
+    /// Directory of the sweep.
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) directory: PathBuf,
+    /// Form of the table.
+    #[arg(long, value_enum, default_value_t = TableForm::Csv)]
+    pub(crate) format: TableForm,
+    /// Write the table to this file.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Form of a table.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TableForm {
+    /// CSV with a header line.
+    Csv,
+    /// Parquet, with types; in programs that were built with `--features parquet`.
+    Parquet,
 }
 
 #[derive(Args, Debug)]
@@ -131,8 +160,8 @@ pub(crate) struct PhaseDiagram {
     /// Show only the configurations with this value of a swept parameter; repeatable.
     #[arg(long = "at", value_name = "PATH=VALUE", add = Completer::new(complete::swept_value))]
     pub(crate) at: Vec<String>,
-    /// Write the picture to this file, which ends in .svg or .png, and its numbers to the same name with
-    /// .csv.
+    /// Write the picture to this file, which ends in .svg, .png or .pdf, and its numbers to the same name
+    /// with .csv.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Replace files that exist.

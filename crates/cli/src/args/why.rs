@@ -21,8 +21,8 @@ pub(crate) struct Why {
     /// The sides are two values of one setting, as `apps.code.runtime=spin,block`, under one policy.
     #[arg(long, value_name = "PATH=A,B", conflicts_with = "second")]
     pub(crate) vary: Option<String>,
-    /// Also draw the parts in this file, which ends in .svg or .png; a file beside it that ends in .csv gets
-    /// the numbers.
+    /// Also draw the parts in this file, which ends in .svg, .png or .pdf; a file beside it that ends in .csv
+    /// gets the numbers.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace files that exist.

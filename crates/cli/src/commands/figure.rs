@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use clap::ValueEnum;
+use pictures::canvas::Picture;
 use pictures::figures::Figure;
 
 use crate::failure::Failure;
@@ -12,6 +14,7 @@ const SCALE: f32 = 2.0;
 
 /// The file of a picture, and the one of its numbers, which ends in .csv.
 pub(super) struct Files {
+    form: Form,
     picture: Target,
     numbers: Target,
 }
@@ -19,24 +22,17 @@ pub(super) struct Files {
 impl Files {
     /// Checks both before anything is simulated; `read` are files that must stay.
     pub(super) fn check(path: &Path, force: bool, read: &[&Path]) -> Result<Self, Failure> {
-        if !is_png(path) && ending(path).as_deref() != Some("svg") {
-            let name = path.display();
-            return Err(Failure::Input(format!(
-                "`{name}` must end in .svg or .png: the ending selects the form of the picture"
-            )));
-        }
+        let form = Form::of(path)?;
         let numbers = path.with_extension("csv");
-        let files = Self { picture: Target::check(path, force)?, numbers: Target::check(&numbers, force)? };
+        let files =
+            Self { form, picture: Target::check(path, force)?, numbers: Target::check(&numbers, force)? };
         output::distinct(&[&files.picture, &files.numbers], read)?;
         Ok(files)
     }
 
     /// Writes both or none.
     pub(super) fn write(&self, figure: &Figure) -> Result<(), Failure> {
-        let bytes = match is_png(self.picture.named()) {
-            true => figure.picture.png(SCALE).map_err(Failure::Output)?,
-            false => figure.picture.svg().into_bytes(),
-        };
+        let bytes = self.form.bytes(&figure.picture, SCALE).map_err(Failure::Output)?;
         let table = figure.data.csv().map_err(Failure::Output)?;
         let (picture, numbers) = (output::bytes(&bytes), output::bytes(table.as_bytes()));
         output::write_together(&[(&self.picture, &picture), (&self.numbers, &numbers)])
@@ -48,10 +44,37 @@ impl Files {
     }
 }
 
-fn ending(path: &Path) -> Option<String> {
-    path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
-}
+/// A form of pictures, which the ending of a file selects.
+pub(crate) use crate::args::Picture as Form;
 
-fn is_png(path: &Path) -> bool {
-    ending(path).as_deref() == Some("png")
+impl Form {
+    /// The form of a file.
+    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
+        let ending = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+        let found = Self::value_variants().iter().find(|form| ending.as_deref() == Some(form.ending()));
+        found.copied().ok_or_else(|| {
+            Failure::Input(format!(
+                "`{}` must end in .svg, .png or .pdf: the ending selects the form of the picture",
+                path.display()
+            ))
+        })
+    }
+
+    /// How the names of its files end.
+    pub(crate) const fn ending(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+            Self::Pdf => "pdf",
+        }
+    }
+
+    /// The bytes of a picture; `scale` is that of its pixels.
+    pub(crate) fn bytes(self, picture: &Picture, scale: f32) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Svg => Ok(picture.svg().into_bytes()),
+            Self::Png => picture.png(scale),
+            Self::Pdf => picture.pdf(),
+        }
+    }
 }

@@ -87,6 +87,10 @@ fn figure(found: &Board, args: &Leaderboard) -> Result<Figure, String> {
         reference: found.reference.clone(),
         setting: format!("{} seeds from {}, policies in order of rank{empty}", found.replicates, found.seed),
         source: format!("oversim leaderboard --scenarios {}", args.scenarios),
-        data: Table { header: COLUMNS.to_vec(), rows: found.rows().into_iter().map(Vec::from).collect() },
+        data: Table {
+            header: COLUMNS.to_vec(),
+            rows: found.rows().into_iter().map(Vec::from).collect(),
+            ..Table::default()
+        },
     })
 }

@@ -92,6 +92,6 @@ fn figure(found: &Measured) -> Result<Figure, String> {
         values: values.collect(),
         setting: format!("{}, {}", found.machine, found.policy),
         source: format!("oversim matrix {}", found.files.join(" ")),
-        data: Table { header: matrix::COLUMNS.to_vec(), rows },
+        data: Table { header: matrix::COLUMNS.to_vec(), rows, ..Table::default() },
     })
 }

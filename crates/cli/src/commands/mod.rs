@@ -36,6 +36,7 @@ pub(crate) mod schema;
 pub(crate) mod scx;
 pub(crate) mod selftest;
 pub(crate) mod source;
+pub(crate) mod step;
 pub(crate) mod sweep;
 pub(crate) mod timeline;
 mod trace;

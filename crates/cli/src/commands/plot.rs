@@ -6,20 +6,22 @@ use experiment::metrics::METRICS;
 use experiment::number::plural;
 use experiment::result::Results;
 use experiment::{PolicyRegistry, neutral};
-use pictures::figures::{self, Drawn, Figure};
+use pictures::figures::caption::{Included, latex};
+use pictures::figures::{self, Asked, Drawn, Figure, Page, Target};
 
+use super::figure::Form;
+use super::report::{NO_RUN_TIMES, line, options, typed};
 use super::source;
-use crate::args::{Picture, Plot};
+use crate::args::{Place, Plot};
 use crate::failure::{BAD_END, Failure};
 use crate::output::Folder;
 use crate::{advice, output, say};
 
 /// Pixels of a PNG for one of the SVG: sharp on slides and dense screens.
 const PNG_SCALE: f32 = 2.0;
-
-/// Why there are no pictures of a window.
-pub(crate) const NO_RUN_TIMES: &str = "figures and pages show run times, and with a `window` there are none: \
-    use `oversim run` with `--format csv`";
+/// Dots to the inch of a PNG: what IEEE asks of line art, and 3840 pixels across a slide of 13.33 inches.
+const PAPER_DOTS: f64 = 600.0;
+const SLIDE_DOTS: f64 = 288.0;
 
 /// Draws the figures and lists the written and the omitted ones.
 pub(crate) fn plot(args: &Plot, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
@@ -33,12 +35,17 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyRegistry) -> Result<ExitCode, F
     if results.provenance.window {
         return Err(Failure::Input(NO_RUN_TIMES.into()));
     }
-    let drawn = draw(args, &results);
-    let files = files(args, &drawn)?;
-    write(&folder, &files)?;
+    let target = match args.place {
+        Place::Web => Target::Screen,
+        Place::Paper => Target::Paper(width(args)),
+        Place::Slide => Target::Slide,
+    };
+    let drawn = figures::drawn(&results, &Asked { figures: &args.figures, metrics: &args.metrics, target });
+    let files = files(args, &results, &drawn)?;
+    write(&folder, files.iter().flatten())?;
     output::to_stdout(|out| {
-        for (figure, (name, _)) in drawn.figures.iter().zip(files.iter().step_by(2)) {
-            let path = args.output.join(name);
+        for (figure, files) in drawn.figures.iter().zip(&files) {
+            let path = args.output.join(&files[0].0);
             writeln!(out, "{}", neutral::line(&format!("{}: {}", path.display(), figure.title)))?;
         }
         for omitted in &drawn.omitted {
@@ -54,46 +61,25 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyRegistry) -> Result<ExitCode, F
     Ok(ExitCode::from(BAD_END))
 }
 
-/// The figures that are asked for: all kinds and the metric of the objective if none are named.
-fn draw(args: &Plot, results: &Results) -> Drawn {
-    let nothing = Drawn { figures: Vec::new(), omitted: Vec::new() };
-    let mut drawn = match (args.figures.is_empty(), args.metrics.is_empty()) {
-        (true, false) => nothing,
-        _ => figures::draw(results, &args.figures),
-    };
-    let asked = METRICS.iter().filter(|metric| args.metrics.iter().any(|name| name == metric.name));
-    let judged =
-        figures::of_objective(results).filter(|_| args.figures.is_empty() && args.metrics.is_empty());
-    let mut seen: Vec<&str> = Vec::new();
-    for metric in asked.chain(judged) {
-        // Some names belong to an application and to the whole run.
-        if seen.contains(&metric.name) {
-            continue;
-        }
-        seen.push(metric.name);
-        match figures::metric(results, metric) {
-            Ok(figure) => drawn.figures.push(figure),
-            Err(omitted) => drawn.omitted.push(omitted),
-        }
-    }
-    drawn
-}
-
 /// How many files there are, and where.
 fn summary(args: &Plot, figures: usize) -> String {
+    let form = form(args).ending().to_uppercase();
+    let caption = if args.place == Place::Paper { ", its caption for LaTeX" } else { "" };
     match figures {
         0 => "No figure was drawn.".to_owned(),
         _ => format!(
-            "{} in {}: each as {}, its numbers as CSV.",
+            "{} in {}: each as {form}, its numbers as CSV{caption}.",
             plural(figures, "figure", "figures"),
-            args.output.display(),
-            ending(args.format).to_uppercase()
+            args.output.display()
         ),
     }
 }
 
 /// Checks names and files before anything is simulated.
 fn check(args: &Plot) -> Result<Folder, Failure> {
+    if args.width.is_some() && args.place != Place::Paper {
+        return Err(Failure::Input("--width is that of a figure in a paper: add --for paper".into()));
+    }
     for wanted in &args.figures {
         if !figures::names().any(|name| name == wanted) {
             let all: Vec<&str> = figures::names().collect();
@@ -110,49 +96,80 @@ fn check(args: &Plot) -> Result<Folder, Failure> {
     if args.figures.is_empty() && args.metrics.is_empty() {
         all.extend(figures::objectives().map(str::to_owned));
     }
-    let names: Vec<String> = all.iter().flat_map(|name| both(args, name)).collect();
+    let names: Vec<String> = all.iter().flat_map(|name| names(args, name)).collect();
     let (folder, _) = Folder::check(&args.output, args.force, names.iter().map(String::as_str))?;
     Ok(folder)
 }
 
-/// How names of pictures end.
-const fn ending(format: Picture) -> &'static str {
-    match format {
-        Picture::Svg => "svg",
-        Picture::Png => "png",
-    }
+/// The form of the pictures.
+fn form(args: &Plot) -> Form {
+    args.format.unwrap_or(match args.place {
+        Place::Web => Form::Svg,
+        Place::Paper => Form::Pdf,
+        Place::Slide => Form::Png,
+    })
 }
 
-/// The files of a figure: its picture and its numbers.
-fn both(args: &Plot, name: &str) -> [String; 2] {
-    [ending(args.format), "csv"].map(|ending| format!("{name}.{ending}"))
+/// The width in a paper.
+fn width(args: &Plot) -> f64 {
+    args.width.unwrap_or(Page::COLUMN)
+}
+
+/// The files of a figure: its picture, its numbers, and in a paper its caption.
+fn names(args: &Plot, name: &str) -> Vec<String> {
+    let mut endings = vec![form(args).ending(), "csv"];
+    if args.place == Place::Paper {
+        endings.push("tex");
+    }
+    endings.iter().map(|ending| format!("{name}.{ending}")).collect()
 }
 
 /// The name of a file and what it holds.
 type File = (String, Vec<u8>);
 
-/// All files: of each figure the picture, then the numbers.
-fn files(args: &Plot, drawn: &Drawn) -> Result<Vec<File>, Failure> {
-    let mut files = Vec::new();
-    for figure in &drawn.figures {
-        let [picture, numbers] = both(args, figure.name);
-        files.push((picture, bytes(figure, args.format).map_err(Failure::Output)?));
-        files.push((numbers, figure.data.csv().map_err(Failure::Output)?.into_bytes()));
-    }
-    Ok(files)
+/// The files of each figure: the picture, the numbers, and in a paper the caption.
+fn files(args: &Plot, results: &Results, drawn: &Drawn) -> Result<Vec<Vec<File>>, Failure> {
+    let file = |figure: &Figure| {
+        let mut contents =
+            vec![form(args).bytes(&figure.picture, scale(args, figure))?, figure.data.csv()?.into_bytes()];
+        let names = names(args, figure.name);
+        if args.place == Place::Paper {
+            let path = args.output.join(&names[0]);
+            let (file, command) = (path.to_string_lossy(), command(args));
+            let included = Included { figure, file: &file, width: width(args), command: &command };
+            contents.push(latex(&included, results).into_bytes());
+        }
+        Ok(names.into_iter().zip(contents).collect())
+    };
+    drawn.figures.iter().map(file).collect::<Result<_, String>>().map_err(Failure::Output)
 }
 
-fn bytes(figure: &Figure, format: Picture) -> Result<Vec<u8>, String> {
-    match format {
-        Picture::Svg => Ok(figure.picture.svg().into_bytes()),
-        Picture::Png => figure.picture.png(PNG_SCALE),
-    }
+/// Pixels of a PNG for one of the SVG.
+fn scale(args: &Plot, figure: &Figure) -> f32 {
+    let dots = if args.place == Place::Slide { SLIDE_DOTS } else { PAPER_DOTS };
+    figure.picture.resolution(dots).unwrap_or(PNG_SCALE)
 }
 
-fn write(folder: &Folder, files: &[File]) -> Result<(), Failure> {
-    if files.is_empty() {
-        return Ok(());
+/// The command that draws the figures of a paper again.
+fn command(args: &Plot) -> String {
+    let words = ["oversim", "plot", &typed(&args.file), "--for", "paper"].map(str::to_owned);
+    let mut words = words.to_vec();
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    option("--width", format!("{}mm", width(args)));
+    if let Some(form) = args.format {
+        option("--format", form.ending().to_owned());
     }
-    let files: Vec<_> = files.iter().map(|(name, all)| (name, output::bytes(all))).collect();
-    folder.write(&files)
+    for (name, values) in [("--figure", &args.figures), ("--metric", &args.metrics)] {
+        if !values.is_empty() {
+            option(name, values.join(","));
+        }
+    }
+    option("-o", args.output.to_string_lossy().into_owned());
+    words.extend(options(&args.changes, args.best_partition));
+    line(&words)
+}
+
+fn write<'a>(folder: &Folder, files: impl Iterator<Item = &'a File>) -> Result<(), Failure> {
+    let files: Vec<_> = files.map(|(name, all)| (name, output::bytes(all))).collect();
+    if files.is_empty() { Ok(()) } else { folder.write(&files) }
 }

@@ -16,12 +16,15 @@ use pictures::timeline::data::data;
 use pictures::timeline::{self, Medium, Request, Subject, draw};
 use scenario::plan::Experiment;
 
-use super::plot::NO_RUN_TIMES;
 use super::source;
 use crate::args::{Changes, Report};
 use crate::failure::{BAD_END, Failure};
 use crate::output::Target;
 use crate::{input, output, say};
+
+/// Why there are no pictures of a window.
+pub(super) const NO_RUN_TIMES: &str = "figures and pages show run times, and with a `window` there are none: \
+    use `oversim run` with `--format csv`";
 
 /// Runs the scenario and writes the page.
 pub(crate) fn report(args: &Report, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
@@ -172,13 +175,21 @@ fn strings(words: &[&str]) -> Vec<String> {
 }
 
 /// The path of the scenario as the user typed it; a name for standard input.
-fn typed(path: &Path) -> String {
+pub(super) fn typed(path: &Path) -> String {
     if path.as_os_str() == "-" { "scenario.yaml".into() } else { path.to_string_lossy().into_owned() }
 }
 
 /// The command that makes the page again.
 fn command(file: &str, changes: &Changes, best_partition: bool) -> String {
     let mut words = vec!["oversim".to_owned(), "report".to_owned(), file.to_owned()];
+    words.extend(options(changes, best_partition));
+    words.extend(["-o".into(), "report.html".into()]);
+    line(&words)
+}
+
+/// The flags that change what a scenario says.
+pub(super) fn options(changes: &Changes, best_partition: bool) -> Vec<String> {
+    let mut words = Vec::new();
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
     if !changes.edits.policies.is_empty() {
         option("--policy", changes.edits.policies.join(","));
@@ -197,12 +208,11 @@ fn command(file: &str, changes: &Changes, best_partition: bool) -> String {
     if best_partition {
         words.push("--best-partition".into());
     }
-    words.extend(["-o".into(), "report.html".into()]);
-    line(&words)
+    words
 }
 
 /// Words as a command line.
-fn line(words: &[String]) -> String {
+pub(super) fn line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 

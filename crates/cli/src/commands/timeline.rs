@@ -13,7 +13,7 @@ use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
 
 use super::source;
-use crate::args::Timeline as Args;
+use crate::args::{Rows, Timeline as Args};
 use crate::failure::Failure;
 use crate::output::Target;
 use crate::{input, output, say};
@@ -86,7 +86,12 @@ fn recorded(
     for remark in &choice.remarks {
         say::note(remark);
     }
-    let timeline = timeline::record(&subjects, &request, medium).map_err(Failure::Input)?;
+    let rows = match args.rows {
+        Rows::Cpus => timeline::Rows::Cpus,
+        Rows::Threads => timeline::Rows::Threads(args.threads.clone()),
+    };
+    let mut timeline = timeline::record_rows(&subjects, &request, &rows, medium).map_err(Failure::Input)?;
+    timeline.queues = args.queues;
     if let Some(warning) = choice::equal(&choice, &timeline.tracks) {
         say::warning(warning);
     }
@@ -103,17 +108,30 @@ fn extremes(experiment: &Experiment, asked: Asked<'_>) -> Option<choice::Pair> {
     }
     let makespan = |plan| Some((plan, simulate_one(plan, &mut ()).ok()?.makespan.ns()));
     let runs: Option<Vec<_>> = choice::runs(experiment).map(makespan).collect();
-    choice::extremes(&runs?)
+    choice::extremes(experiment, &runs?)
 }
 
 /// Refuses flags that have no meaning together, before anything is read.
-fn check(args: &Args) -> Result<(), Failure> {
+pub(super) fn check(args: &Args) -> Result<(), Failure> {
     if let Some(sweep) = args.edits.sweep.first() {
         let flag = if sweep.contains(',') { "--vary" } else { "--set" };
         return Err(Failure::Input(format!(
             "--sweep {sweep}: a timeline shows single configurations; write `{flag} {sweep}`{}",
             if flag == "--vary" { ", which stacks two to four" } else { "" }
         )));
+    }
+    if args.rows == Rows::Threads && args.cpus.is_some() {
+        return Err(Failure::Input(
+            "--cpus chooses rows of cpus: with `--rows threads` write --threads".into(),
+        ));
+    }
+    if args.rows == Rows::Cpus && args.threads.is_some() {
+        return Err(Failure::Input(
+            "--threads chooses rows of threads: write `--rows threads` with it".into(),
+        ));
+    }
+    if args.rows == Rows::Threads && args.queues {
+        return Err(Failure::Input("--queues belongs to rows of cpus, and `--rows threads` has none".into()));
     }
     let policies = &args.edits.policies;
     if args.vary.is_some() && policies.len() > 1 {
@@ -143,7 +161,11 @@ fn target(path: &Path, force: bool) -> Result<(Target, Form), Failure> {
 }
 
 /// The cpus asked for, of those that the machine has.
-fn cpus(args: &Args, experiment: &Experiment, subjects: &[Subject<'_>]) -> Result<Option<Vec<u32>>, Failure> {
+pub(super) fn cpus(
+    args: &Args,
+    experiment: &Experiment,
+    subjects: &[Subject<'_>],
+) -> Result<Option<Vec<u32>>, Failure> {
     let Some((list, first)) = args.cpus.as_ref().zip(subjects.first()) else { return Ok(None) };
     let numbering = experiment.numbering(&first.plan.machine);
     let refused = |why| Failure::Input(format!("--cpus {list}: {why}"));

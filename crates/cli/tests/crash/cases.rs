@@ -282,7 +282,7 @@ pub(crate) const CASES: &[Case] = &[
     ),
     Case { weight: 3, ..case("new policy", &["new", "policy", "MY_POLICY", "--path", "ROOT"]) },
     case("new policy", &["new", "policy", "MINE", "--path", "ROOT", "--directory", "a/b"]),
-    case("lesson --slides", &["lesson", "1", "--slides", "S"]),
+    case("lesson --slides", &["lesson", "1", "--slides", "s.html"]),
     case("init", &["init", "cg_ft_share", "-o", "mine.yaml"]),
     case("man -o", &["man", "-o", "man1"]),
     Case { weight: 1, ..case("completions", &["completions", "bash"]) },

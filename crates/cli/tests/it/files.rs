@@ -321,7 +321,7 @@ fn finished_seeds_are_kept_where_asked() {
 #[test]
 fn the_room_that_results_need_is_estimated() {
     let folder = folder();
-    for name in ["cg_ft_share", "spin_yield_block", "lgroup_homes"] {
+    for name in ["two_spinning_programs", "spin_yield_block", "lgroup_homes"] {
         let text = scenario::built_in::find(name).unwrap().text;
         let policies = experiment::PolicyRegistry::with(&[]).unwrap();
         let overrides = scenario::Overrides { repeat: Some(2), ..Default::default() };

@@ -82,8 +82,8 @@ fn the_effects_of_rules_are_drawn() {
         let diff = ["kernel", "diff", "linux-6.12.0", "linux-6.18", "--on", file.to_str().unwrap()];
         oversim(&[&diff[..], &["--output", to.to_str().unwrap()], more].concat())
     };
-    let (code, _, err) = draw(&folder.path().join("effects.pdf"), &[]);
-    assert!(code == 2 && err.contains("must end in .svg or .png"), "{err}");
+    let (code, _, err) = draw(&folder.path().join("effects.gif"), &[]);
+    assert!(code == 2 && err.contains("must end in .svg, .png or .pdf"), "{err}");
     let (code, text, err) = draw(&picture, &[]);
     assert!(code == 0 && text.contains("all rules"), "{err}");
     let drawn = std::fs::read_to_string(&picture).unwrap();

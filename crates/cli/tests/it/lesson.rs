@@ -1,4 +1,5 @@
-//! `oversim lesson`: every lesson runs, its picture is current, and slides are written completely or not at all.
+//! `oversim lesson`: every lesson runs, its picture is current, slides are written completely or not at all, and
+//! predictions are marked.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -10,7 +11,7 @@ use assert_cmd::Command;
 use crate::columns::{COLUMNS, too_long};
 
 /// Number of lessons.
-const LESSONS: usize = 10;
+const LESSONS: usize = 22;
 
 fn oversim(args: &[&str]) -> (Option<i32>, String, String) {
     oversim_in(100, args)
@@ -101,42 +102,75 @@ fn the_curve_of_lesson_3_is_current() {
 }
 
 #[test]
-fn slides_have_the_form_of_a_projector() {
+fn slides_are_one_page_with_all_parts_and_the_answers_as_notes() {
     let folder = tempfile::tempdir().unwrap();
-    let slides = folder.path().join("slides");
-    let slides = slides.to_str().unwrap();
-    let (code, _, errors) = oversim(&["lesson", "2", "--slides", slides]);
+    let path = folder.path().join("waiting.html");
+    let file = path.to_str().unwrap();
+    let (code, _, errors) = oversim(&["lesson", "2", "--slides", file]);
     assert_eq!(code, Some(0), "{errors}");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(slides).unwrap() {
-        let path = entry.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains("width=\"1920\" height=\"1080\""), "{}", path.display());
-        names.push(path.file_name().unwrap().to_string_lossy().into_owned());
+    let page = fs::read_to_string(&path).unwrap();
+    for part in [
+        "<title>2. Spin, yield or block?</title>",
+        "Spinning is much slower than the others",
+        "$ oversim run spin_yield_block",
+        "<svg",
+        "Exercise 2",
+        "class=\"notes\"",
+        "Oversubscription on Multicore Processors",
+    ] {
+        assert!(page.contains(part), "{part}");
     }
-    names.sort();
-    assert_eq!(
-        names,
-        [
-            "lesson-02-1-question.svg",
-            "lesson-02-2-picture.svg",
-            "lesson-02-3-answer.svg",
-            "lesson-02-4-exercises.svg"
-        ]
-    );
-    let question = fs::read_to_string(Path::new(slides).join(&names[0])).unwrap();
-    assert!(question.contains("3. Spinning is much slower"), "{question}");
+    // It loads nothing, and nothing of the form of the manual's page is left.
+    assert!(!page.contains("src=") && !page.contains("<details>") && !page.contains("](../"), "{page}");
     // A second time nothing is replaced without --force.
-    fs::remove_file(Path::new(slides).join(&names[0])).unwrap();
-    let (code, _, errors) = oversim(&["lesson", "2", "--slides", slides]);
+    let (code, _, errors) = oversim(&["lesson", "2", "--slides", file]);
     assert!(code == Some(2) && errors.contains("--force"), "{errors}");
-    assert!(!Path::new(slides).join(&names[0]).exists());
-    assert_eq!(oversim(&["lesson", "2", "--slides", slides, "--force"]).0, Some(0));
+    assert_eq!(oversim(&["lesson", "2", "--slides", file, "--force"]).0, Some(0));
+    let (code, _, errors) = oversim(&["lesson", "2", "--slides", "slides"]);
+    assert!(
+        code == Some(2) && errors.contains("should end in .html") && !Path::new("slides").exists(),
+        "{errors}"
+    );
+}
+
+#[test]
+fn predictions_are_marked_for_each_student_and_for_the_class() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (ann, ben) = (file("ann.yaml", "2: 3\n1: 1\n"), file("ben.yaml", "2: 1\n"));
+    let (code, marks, errors) = oversim(&["lesson", "--grade", &ann, &ben]);
+    assert_eq!(code, Some(0), "{errors}");
+    for line in [
+        "ann: 1 of 2 predictions right",
+        "2  3 is right: Spinning is much slower than the others.",
+        "1  1 is wrong; 2 is right: ",
+        "ben: 0 of 1 prediction right",
+        "2  1 of 2 right (1: 1, 2: 0, 3: 1)",
+    ] {
+        assert!(marks.contains(line), "{line}: {marks}");
+    }
+    let (_, marks, _) = oversim(&["lesson", "--grade", &ann, &ben, "--format", "csv"]);
+    assert_eq!(marks, "student,lesson,prediction,right\nann,1,1,no\nann,2,3,yes\nben,2,1,no\n");
+    for (text, said) in [
+        ("23: 1\n", "the lessons are 1 to 22"),
+        ("\n2: 4\n", "wrong.yaml:2: lesson 2 has the predictions 1 to 3, and not `4`"),
+        ("two: 3\n", "there is no lesson `two`"),
+        ("2: three\n", "and not `three`"),
+        ("2: 1\n2: 1\n", "wrong.yaml:2: lesson 2 stands here already"),
+        ("- 3\n", "such as `2: 3`"),
+    ] {
+        let (code, out, errors) = oversim(&["lesson", "--grade", &file("wrong.yaml", text)]);
+        assert!(code == Some(2) && out.is_empty() && errors.contains(said), "{text}: {errors}");
+    }
 }
 
 #[test]
 fn an_unknown_lesson_is_answered_with_the_range() {
-    let (code, out, errors) = oversim(&["lesson", "11"]);
-    assert!(code == Some(2) && out.is_empty() && errors.contains("1 to 10"), "{errors}");
+    let (code, out, errors) = oversim(&["lesson", "23"]);
+    assert!(code == Some(2) && out.is_empty() && errors.contains("1 to 22"), "{errors}");
     assert_eq!(oversim(&["lesson", "--all"]).0, Some(2));
 }

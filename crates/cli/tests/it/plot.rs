@@ -41,7 +41,7 @@ fn a_scenario_and_its_result_give_the_same_figures_with_their_numbers() {
     assert_eq!(oversim(&["plot", &at("r.json"), "-o", &at("b")], "").0, 0);
     let all = files(&folder.path().join("a"));
     assert_eq!(all, files(&folder.path().join("b")));
-    let last = format!("10 figures in {}: each as SVG, its numbers as CSV.", at("a"));
+    let last = format!("9 figures in {}: each as SVG, its numbers as CSV.", at("a"));
     assert_eq!(said.lines().last().unwrap(), last);
     assert_eq!(all.len(), 2 * said.lines().filter(|line| line.contains(".svg: ")).count());
     for (name, bytes) in &all {
@@ -52,6 +52,47 @@ fn a_scenario_and_its_result_give_the_same_figures_with_their_numbers() {
     }
     let numbers = fs::read_to_string(at("a/slowdown.csv")).unwrap();
     assert!(numbers.starts_with("configuration,policy,app,metric,unit,mean,"), "{numbers}");
+}
+
+#[test]
+fn a_paper_gets_pdf_numbers_and_captions() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let args = ["plot", "-", "--for", "paper", "--figure", "slowdown", "-o"];
+    for (name, more) in [("a", &[][..]), ("b", &[]), ("c", &["--width", "180mm", "--format", "png"])] {
+        let (code, said, errors) = oversim(&[&args[..], &[&at(name)], more].concat(), SCENARIO);
+        assert_eq!((code, errors.as_str()), (0, ""), "{said}");
+        let form = if name == "c" { "PNG" } else { "PDF" };
+        let end = format!("each as {form}, its numbers as CSV, its caption for LaTeX.");
+        assert!(said.trim_end().ends_with(&end), "{said}");
+    }
+    let names =
+        |name: &str| -> Vec<String> { files(Path::new(&at(name))).into_iter().map(|f| f.0).collect() };
+    assert_eq!(names("a"), ["slowdown.csv", "slowdown.pdf", "slowdown.tex"]);
+    assert_eq!(names("c"), ["slowdown.csv", "slowdown.png", "slowdown.tex"]);
+    let read = |name: &str| fs::read(at(name)).unwrap();
+    assert_eq!(read("a/slowdown.pdf"), read("b/slowdown.pdf"));
+    // 85 mm are 240.94 points.
+    let page = String::from_utf8_lossy(&read("a/slowdown.pdf")).into_owned();
+    assert!(page.contains("/MediaBox [0 0 240.94"), "{page}");
+    let caption = String::from_utf8(read("c/slowdown.tex")).unwrap();
+    let command = "% oversim plot scenario.yaml --for paper --width 180mm --format png --figure slowdown -o ";
+    assert!(caption.starts_with(command) && caption.contains("width=180mm"), "{caption}");
+    // 180 mm at 600 dots to the inch.
+    let png = read("c/slowdown.png");
+    assert!(u32::from_be_bytes(png[16..20].try_into().unwrap()).abs_diff(4252) < 8);
+}
+
+#[test]
+fn a_slide_is_16_to_9() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("s").to_string_lossy().into_owned();
+    let (code, _, errors) =
+        oversim(&["plot", "-", "--for", "slide", "--figure", "breakdown", "-o", &out], SCENARIO);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let png = fs::read(folder.path().join("s/breakdown.png")).unwrap();
+    let side = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    assert!(side(16).abs_diff(3840) < 8 && side(20).abs_diff(2160) < 8, "{} {}", side(16), side(20));
 }
 
 #[test]
@@ -112,6 +153,10 @@ fn what_cannot_be_drawn_is_refused_before_anything_is_written() {
         SCENARIO,
         "no figure is called `pie`. Valid: slowdown,",
     );
+    refused(&["plot", "-", "--width", "85mm", "-o", &at("o")], SCENARIO, "add --for paper");
+    let paper = ["plot", "-", "--for", "paper", "-o", &at("o"), "--width"];
+    refused(&[&paper[..], &["20mm"]].concat(), SCENARIO, "a figure is 75 to 300 mm wide");
+    refused(&[&paper[..], &["3in"]].concat(), SCENARIO, "write millimetres, as `85mm`");
     refused(&["plot", "-", "-o", &at("o")], &SCENARIO.replace("PIN", "PNI"), "did you mean `PIN`?");
     let (_, result, _) = oversim(&["run", "-", "--format", "json"], SCENARIO);
     fs::write(at("r.json"), result).unwrap();
@@ -150,7 +195,7 @@ fn a_phase_diagram_has_sentences_numbers_and_the_same_bytes_from_a_result() {
     assert!(fs::read(at("c.png")).unwrap().starts_with(b"\x89PNG"));
     for (rest, why) in [
         (&["-o", &at("a.svg")][..], "a.svg exists; --force replaces it"),
-        (&["-o", &at("d.pdf")], "must end in .svg or .png"),
+        (&["-o", &at("d.gif")], "must end in .svg, .png or .pdf"),
         (&["-o", &at("d.svg"), "--x", "tasks"], "--x: `tasks` is not swept. Swept: threads_per_core,"),
         (&["-o", &at("d.svg"), "--x", "yield", "--y", "yield"], "cannot be both sides"),
         (&["-o", &at("d.svg"), "--at", "yield"], "write PATH=VALUE"),

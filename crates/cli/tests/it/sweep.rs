@@ -601,3 +601,52 @@ fn the_name_of_a_directory_brings_no_control_characters_to_the_terminal() {
     assert_eq!((code, out.lines().count()), (0, 1), "{text}");
     assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
 }
+
+/// A table of all values: what a configuration leaves to a default has the value of the default.
+#[test]
+fn an_export_has_a_row_for_each_value_and_defaults() {
+    let folder = folder();
+    let folder = folder.path();
+    let text = "name: yields\nmachine: core:2\npolicies: [LOAD, PIN]\nbaseline: none\n\
+        apps: { job: { workload: { spmd: { work: 4ms, intervals: 4 } } } }\n\
+        sweep: { kernel: [linux-2.6.28, { linux-2.6.28: { yield: posix } }], threads_per_core: [1, 2] }\n";
+    fs::write(folder.join("yields.yaml"), text).unwrap();
+    assert_eq!(oversim(folder, &["sweep", "yields.yaml", "-o", "d"]).0, 0);
+    let (code, said, errors) = oversim(folder, &["sweep", "export", "d", "-o", "t.csv"]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{said}");
+    let mut values = 0;
+    for line in merged(folder, "d").lines().skip(1) {
+        let run: Value = serde_json::from_str(line).unwrap();
+        values += run["values"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|app| app.as_object().unwrap().len())
+            .sum::<usize>();
+    }
+    assert_eq!(said, format!("t.csv: {values} rows\n"));
+    let mut table = csv::Reader::from_path(folder.join("t.csv")).unwrap();
+    let head: Vec<String> = table.headers().unwrap().iter().map(str::to_owned).collect();
+    let settings = ["kernel", "kernel.yield", "threads_per_core"];
+    let all = [&["run", "configuration", "replicate", "seed"][..], &settings];
+    let all = [&all.concat()[..], &["policy", "app", "metric", "unit", "outcome", "value"]].concat();
+    assert_eq!(head, all);
+    let rows: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), values);
+    assert!(rows.iter().all(|row| row.iter().all(|field| !field.is_empty())), "{:?}", rows[0]);
+    let yields: std::collections::BTreeSet<&str> = rows.iter().map(|row| &row[5]).collect();
+    assert_eq!(yields.into_iter().collect::<Vec<_>>(), ["default", "posix"]);
+    let again = oversim(folder, &["sweep", "export", "d", "-o", "t.csv"]);
+    assert!(again.0 == 2 && again.2.contains("--force replaces it"), "{}", again.2);
+    assert_eq!(oversim(folder, &["sweep", "export", "d", "-o", "t.csv", "--force"]).0, 0);
+    let part = ["sweep", "yields.yaml", "-o", "half", "--shard", "0/2"];
+    assert_eq!(oversim(folder, &part).0, 0);
+    let (code, _, errors) = oversim(folder, &["sweep", "export", "half", "-o", "h.csv"]);
+    assert!(code == 1 && errors.contains("nothing was written"), "{errors}");
+    assert!(!folder.join("h.csv").exists());
+    if cfg!(not(feature = "parquet")) {
+        let (code, _, errors) =
+            oversim(folder, &["sweep", "export", "d", "-o", "t.pq", "--format", "parquet"]);
+        assert!(code == 2 && errors.contains("--features parquet"), "{errors}");
+    }
+}

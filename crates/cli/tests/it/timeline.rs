@@ -220,3 +220,109 @@ fn waits_for_locks_have_a_lane_and_nobody_disappears() {
     let (code, out, err) = oversim(&["timeline", "-", "--quiet", "--from", "0s", "--to", "2s"], beside);
     assert!(code == 0 && out.contains("In no character, but there: tiny ("), "{err}{out}");
 }
+
+const LOCKED: &str = "\
+name: locked
+machine: core:1
+kernel: linux-6.18
+apps:
+  pair:
+    program:
+      kinds:
+        owner: { code: \"repeat 4 { lock door; run 3ms; unlock door; sleep 5ms }\" }
+        guest: { code: \"repeat 4 { run 1ms; lock door; run 1ms; unlock door }\" }
+policies: [LOAD, PIN]
+baseline: none
+";
+
+#[test]
+fn rows_of_threads_show_who_waits_for_what() {
+    let run = |args: &[&str]| oversim(&[&["timeline", "-", "--policy", "LOAD"], args].concat(), LOCKED);
+    let (code, out, err) = run(&["--rows", "threads", "--quiet"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    // What all names begin with is left out.
+    let row = |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{out}"));
+    assert!(row("pair-guest").contains("x") && row("pair-guest").contains('-'), "{out}");
+    assert!(row("pair-owner").contains('·') && row("pair-owner").contains('>'), "{out}");
+    for text in ["0 computes on this cpu", "-- queued for a cpu", "xx blocked on a lock", "> is woken"] {
+        assert!(out.contains(text), "{text}: {out}");
+    }
+    let (code, out, err) = run(&["--queues", "--quiet"]);
+    assert_eq!(code, 0, "{err}");
+    let lane = out.lines().find(|line| line.trim_start().starts_with("queued ")).unwrap();
+    assert!(lane.contains('1') && out.contains("threads queued for the cpu"), "{out}");
+    let wrong: [(&[&str], &str); 6] = [
+        (&["--rows", "threads", "--cpus", "0"], "write --threads"),
+        (&["--threads", "0"], "write `--rows threads` with it"),
+        (&["--rows", "threads", "--queues"], "--queues belongs to rows of cpus"),
+        (&["--rows", "threads", "--threads", "0-1"], "write `pair-owner.0-1`"),
+        (&["--rows", "threads", "--threads", "pair-owner.3"], "has the threads 0 to 0"),
+        (&["--rows", "task"], "invalid value 'task'"),
+    ];
+    for (args, why) in wrong {
+        let (code, out, err) = run(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+        assert!(err.contains(why), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn steps_are_printed_where_nobody_asks_for_them() {
+    let run = |args: &[&str]| oversim(&[&["timeline", "-", "--step"], args].concat(), LOCKED);
+    let (code, out, err) = run(&["--to", "9ms"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("shown under LOAD; --policy NAME chooses PIN") && !err.contains("further"), "{err}");
+    let first = out.lines().next().unwrap();
+    assert!(first.starts_with("locked under LOAD, seed 1: ") && first.contains(" steps from "), "{first}");
+    for text in [
+        "pair-guest.0 finds door taken",
+        "falls asleep and waits for door",
+        "pair-guest.0 is woken by pair-owner.0",
+        " is picked: earliest deadline among the eligible tasks",
+        "  runs   pair-owner.0: vruntime ",
+        "  queue  pair-guest.0: vruntime ",
+        "  queue  empty",
+    ] {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&out).contains(&words(text)), "{text}: {out}");
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    assert_eq!(run(&["--to", "9ms"]).1, out);
+    let wrong: [(&[&str], &str); 5] = [
+        (&["--policy", "LOAD,PIN"], "--step shows one run"),
+        (&["--cpus", "1"], "numbered 0 to 0"),
+        (&["--from", "1000s"], "but the run ends at"),
+        (&["--rows", "threads"], "cannot be used with"),
+        (&["-o", "x.svg"], "cannot be used with"),
+    ];
+    for (args, why) in wrong {
+        let (code, out, err) = run(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+        assert!(err.contains(why), "{args:?}: {err}");
+    }
+    // Many steps are cut, and it is said how to go on.
+    let many = LOCKED.replace("repeat 4 {", "repeat 400 {");
+    let (code, out, err) = oversim(&["timeline", "-", "--step", "--policy", "PIN"], &many);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("further steps of the window are not shown; --from "), "{err}");
+    assert_eq!(out.lines().filter(|line| line.starts_with("0.")).count(), 200, "{out}");
+}
+
+#[test]
+fn the_default_is_the_worst_value_above_the_best_where_policies_are_level() {
+    let text = "\
+name: swept
+machine: core:4
+apps: { job: { workload: { spmd: { work: 100ms, intervals: 2 } }, tasks: 4 } }
+policies: [PIN]
+sweep: { apps.job.workload.work: [100ms, 300ms, 200ms] }
+baseline: none
+";
+    let (code, out, err) = oversim(&["timeline", "-"], text);
+    assert_eq!(code, 0, "{err}");
+    let headings: Vec<&str> = out.lines().filter(|line| line.starts_with("work=")).collect();
+    assert!(headings.len() == 2, "{out}");
+    assert!(headings[0].starts_with("work=300ms: ") && headings[1].starts_with("work=100ms: "), "{out}");
+    assert!(err.contains("the worst and the best"), "{err}");
+}

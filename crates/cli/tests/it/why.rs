@@ -80,7 +80,7 @@ fn what_has_no_two_sides_is_refused() {
         (vec!["why", s, "--policy", "LOAD,NOPE"], "NOPE"),
         (vec!["why", s, "--policy", "LOAD,PIN", "--repeat", "1"], "at least 2"),
         (vec!["why", s, "--policy", "LOAD,PIN", "--sweep", "seed=1,2"], "--sweep"),
-        (vec!["why", s, "--policy", "LOAD,PIN", "-o", "why.txt"], ".svg or .png"),
+        (vec!["why", s, "--policy", "LOAD,PIN", "-o", "why.txt"], ".svg, .png or .pdf"),
         (vec!["why", s, s, "--policy", "LOAD,PIN"], "one of them"),
     ] {
         let (code, out, err) = support::oversim(&args, "");

@@ -155,6 +155,7 @@ impl Reference<'_> {
             self.sleep(c, t, Some(at - self.now));
             return;
         }
+        self.cpus[c].resched |= self.watches.releases && self.by_policy();
         let sliced = self.cpus[c].resched || self.cpus[c].slice_over;
         if sliced && self.reschedule(c, t, policy) {
             return;

@@ -53,7 +53,7 @@ use sim_core::machine::Machine;
 use sim_core::observe::{Digest, LeaveReason, Observation, Observer};
 use sim_core::os::{Discipline, OsModel, TaskGroup};
 use sim_core::outcome::{Options, Outcome, RunReport};
-use sim_core::policy::{Awaited, Order, Policy, Preemption, TaskChange};
+use sim_core::policy::{Awaited, Order, Policy, Preemption, TaskChange, Watches};
 use sim_core::program::{AppSpec, Objects, Op};
 use sim_core::time::Time;
 
@@ -133,10 +133,10 @@ struct Reference<'o> {
     deciding: Option<usize>,
     /// Changes of which the policy is still to be notified.
     notices: Vec<(usize, usize, Change)>,
-    /// Tasks that have begun to wait (for what) or gone on, of which the policy is still to be notified;
-    /// whether it wants to be.
+    /// Tasks that have begun to wait (for what) or gone on, of which the policy is still to be notified.
     waits: Vec<(usize, Option<Awaited>)>,
-    watched: bool,
+    /// What the policy wants to know.
+    watches: Watches,
     /// The policy wants to know who is displaced, under the time-sharing class.
     turns: bool,
     preempted: Vec<(usize, usize, Preemption)>,
@@ -299,7 +299,7 @@ impl<'o> Reference<'o> {
             deciding: None,
             notices: Vec::new(),
             waits: Vec::new(),
-            watched: false,
+            watches: Watches::default(),
             turns: false,
             preempted: Vec::new(),
             astray: Vec::new(),
@@ -314,7 +314,7 @@ impl<'o> Reference<'o> {
     }
 
     fn go(&mut self, policy: &mut dyn Policy) -> Outcome {
-        self.watched = policy.watches().waits;
+        self.watches = policy.watches();
         self.turns = policy.watches().preemptions && matches!(self.model.discipline, Discipline::Ts(_));
         self.arm_class();
         self.open_pools();

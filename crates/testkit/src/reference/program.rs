@@ -318,7 +318,7 @@ impl Reference<'_> {
         let task = &mut self.tasks[t];
         task.ready = ready;
         task.deadline = limit.map_or(NEVER, |limit| begins.saturating_add(limit));
-        if self.watched && ready == NEVER && !task.notified {
+        if self.watches.waits && ready == NEVER && !task.notified {
             task.notified = true;
             let what = match waiting {
                 Waiting::Exchange => Awaited::Neighbour,

@@ -104,6 +104,7 @@ impl View for Reference<'_> {
             dispatch_priority: self.priority_of(task.0 as usize),
             wait_ends: (record.waiting != Waiting::No)
                 .then_some(Time::from_ns(self.ready_at(task.0 as usize))),
+            released: record.event.instant.or(record.event.woken).map(Time::from_ns),
         }
     }
 

@@ -44,7 +44,7 @@ impl Policy for Parking {
         self.idle += 1;
     }
     fn watches(&self) -> Watches {
-        Watches { waits: false, preemptions: true }
+        Watches { preemptions: true, ..Watches::default() }
     }
     fn preempted(&mut self, system: &mut dyn System, _: TaskId, _: CpuId, why: Preemption) {
         if why == Preemption::Boosted {

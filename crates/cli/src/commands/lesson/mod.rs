@@ -1,5 +1,6 @@
 //! `oversim lesson`: a question, a prediction, a run, and the answer.
 
+mod grade;
 mod slides;
 mod text;
 
@@ -9,17 +10,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use experiment::PolicyRegistry;
-use experiment::number::plural;
 use experiment::text::hanging;
 
 use super::timeline;
-use crate::args::{Arguments, Command, Lesson as Args, Picture};
+use crate::args::{Arguments, Command, Lesson as Args};
 use crate::failure::Failure;
-use crate::output::{self, Folder};
+use crate::output::{self, Target};
 use text::Lesson;
 
-/// Pixels of a PNG for one of the SVG.
-const SCALE: f32 = 1.0;
 /// Widest text: longer lines are hard to read.
 const WIDEST: usize = 100;
 
@@ -30,6 +28,10 @@ pub(crate) fn lesson(
     execute: fn(&Command, &PolicyRegistry) -> Result<ExitCode, Failure>,
 ) -> Result<ExitCode, Failure> {
     let lessons = text::all();
+    if !args.grade.is_empty() {
+        grade::grade(&lessons, &args.grade, args.format)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let Some(number) = args.number else {
         return list(&lessons);
     };
@@ -39,8 +41,8 @@ pub(crate) fn lesson(
             "there is no lesson {number}: the lessons are 1 to {last}; `oversim lesson` lists them"
         )));
     };
-    if let Some(folder) = &args.slides {
-        return draw(lesson, folder, args, policies);
+    if let Some(file) = &args.slides {
+        return draw(lesson, file, args, policies);
     }
     let waits = !args.all && io::stdin().is_terminal() && io::stdout().is_terminal();
     walk(lesson, waits, |command| {
@@ -58,11 +60,15 @@ fn parsed(command: &str) -> Result<Arguments, Failure> {
 fn list(lessons: &[Lesson]) -> Result<ExitCode, Failure> {
     let width = output::width().min(WIDEST);
     output::to_stdout(|out| {
-        for lesson in lessons {
-            writeln!(out, "{:>2}  {}", lesson.number, lesson.title)?;
-            writeln!(out, "{}", hanging(&lesson.question, ["    ", "    "], width).join("\n"))?;
+        for (course, numbers) in text::COURSES {
+            writeln!(out, "{course}")?;
+            for lesson in lessons.iter().filter(|lesson| numbers.contains(&lesson.number)) {
+                writeln!(out, "{:>2}  {}", lesson.number, lesson.title)?;
+                writeln!(out, "{}", hanging(&lesson.question, ["    ", "    "], width).join("\n"))?;
+            }
+            writeln!(out)?;
         }
-        writeln!(out, "\n`oversim lesson 2` goes through a lesson: predict, run, compare.")
+        writeln!(out, "`oversim lesson 2` goes through a lesson: predict, run, compare.")
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -143,30 +149,15 @@ fn typed(prompt: &str) -> Result<Option<String>, Failure> {
 
 /// Writes the slides of a lesson.
 fn draw(lesson: &Lesson, path: &Path, args: &Args, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
-    let ending = match args.format {
-        Picture::Svg => "svg",
-        Picture::Png => "png",
-    };
-    let name = |stem: &str| format!("lesson-{:02}-{stem}.{ending}", lesson.number);
-    let names = slides::STEMS.map(name);
-    let (folder, _) = Folder::check(path, args.force, names.iter().map(String::as_str))?;
+    let ends = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"));
+    if !ends {
+        return Err(Failure::Input(format!("slides are a page: `{}` should end in .html", path.display())));
+    }
+    let target = Target::check(path, args.force)?;
     let Command::Timeline(picture) = parsed(lesson.picture)?.command else {
         return Err(Failure::Output(format!("`{}` draws no timeline", lesson.picture)));
     };
-    let timeline = timeline::picture(&picture, policies)?;
-    let mut files = Vec::new();
-    for (stem, slide) in slides::slides(lesson, &timeline) {
-        let bytes = match args.format {
-            Picture::Svg => slide.svg().into_bytes(),
-            Picture::Png => slide.png(SCALE).map_err(Failure::Output)?,
-        };
-        files.push((name(stem), bytes));
-    }
-    let written: Vec<_> = files.iter().map(|(name, all)| (name, output::bytes(all))).collect();
-    folder.write(&written)?;
-    output::to_stdout(|out| {
-        let count = plural(files.len(), "slide", "slides");
-        writeln!(out, "{count} of lesson {} in {}, 1920 x 1080", lesson.number, path.display())
-    })?;
+    let page = slides::slides(lesson, &timeline::picture(&picture, policies)?);
+    target.write(&|out| out.write_all(page.as_bytes()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,88 +1,82 @@
-//! A lesson as pictures for a projector: the question, the timeline, the answer and the exercises.
+//! A lesson as slides: what the page says, cut for a projector, with the answers of the exercises as notes.
 
-use pictures::canvas::palette::{INK, MUTED};
-use pictures::canvas::{Letters, Picture, font, picture};
+use pictures::canvas::Picture;
+use pictures::deck::{Body, Slide, deck, divided};
 
-use super::text::{Lesson, paragraphs};
+use super::text::Lesson;
 
-/// Size of a slide in pixels, 16:9.
-const SIZE: (f64, f64) = (1920.0, 1080.0);
-/// Room at the edges.
-const MARGIN: f64 = 90.0;
-/// Sizes of titles and texts in pixels: the text has a thirtieth of the height, which is readable from the
-/// back of a room.
-const TITLE: f64 = 60.0;
-const TEXT: f64 = 38.0;
-/// Distance of lines in font sizes.
-const LEADING: f64 = 1.45;
+/// Parts of a result on its slide, between empty lines: the verdict and a table.
+const MOST_PARTS: usize = 2;
 
-/// Stems of the files, in order.
-pub(super) const STEMS: [&str; 4] = ["1-question", "2-picture", "3-answer", "4-exercises"];
-
-/// The slides with the stems of their files.
-pub(super) fn slides(lesson: &Lesson, timeline: &Picture) -> [(&'static str, Picture); 4] {
-    let bare = |text: &String| text.replace('`', "");
-    let predictions = lesson.predictions.iter().map(bare).enumerate();
-    let mut question = vec![bare(&lesson.question)];
-    question.extend(predictions.map(|(at, text)| format!("{}.  {text}", at + 1)));
-    question.push(format!("$ oversim {}", lesson.command));
-    let answer: Vec<String> = paragraphs(lesson.answer).iter().map(bare).collect();
-    let exercises = lesson.exercises.iter().flat_map(|(question, _)| paragraphs(question));
-    let exercises: Vec<String> =
-        exercises.enumerate().map(|(at, text)| format!("{}.  {}", at + 1, bare(&text))).collect();
-    let [a, b, c, d] = STEMS;
-    [
-        (a, written(lesson, lesson.title, &question)),
-        (b, shown(lesson, timeline)),
-        (c, written(lesson, "Answer", &answer)),
-        (d, written(lesson, "Exercises", &exercises)),
-    ]
-}
-
-/// A slide with paragraphs, in smaller letters if there is much text.
-fn written(lesson: &Lesson, title: &str, texts: &[String]) -> Picture {
-    let width = SIZE.0 - 2.0 * MARGIN;
-    let broken = |size: f64| -> Vec<Vec<String>> {
-        texts.iter().map(|text| font::wrapped(text, size, width)).collect()
+/// The slides of a lesson as one HTML page.
+pub(super) fn slides(lesson: &Lesson, timeline: &Picture) -> String {
+    let title = format!("{}. {}", lesson.number, lesson.title);
+    let numbered = |text: &str| {
+        let lines = lesson.predictions.iter().enumerate();
+        lines.fold(text.to_owned(), |text, (at, prediction)| format!("{text}\n{}. {prediction}", at + 1))
     };
-    let height = |size: f64| {
-        let lines: usize = broken(size).iter().map(Vec::len).sum();
-        (lines as f64 + 0.6 * texts.len() as f64) * size * LEADING
+    let slide = |title: &str, body: String, notes: String| Slide {
+        title: title.to_owned(),
+        body: Body::Text(body),
+        notes,
     };
-    let room = SIZE.1 - 2.0 * MARGIN - 2.2 * TITLE;
-    let mut size = TEXT;
-    while size > TEXT / 2.0 && height(size) > room {
-        size -= 1.0;
+    let mut all = Vec::new();
+    for text in divided(&lesson.question) {
+        all.push(slide(&title, text, String::new()));
     }
-    picture(SIZE, &format!("{}. {title}", lesson.number), |canvas| {
-        let at = MARGIN + TITLE / 2.0;
-        canvas.text((MARGIN, at), &format!("{}. {title}", lesson.number), Letters::new(TITLE).bold());
-        let mut y = at + 2.0 * TITLE;
-        for lines in broken(size) {
-            for line in lines {
-                canvas.text((MARGIN, y), &line, Letters::new(size).in_colour(INK));
-                y += size * LEADING;
-            }
-            y += 0.6 * size * LEADING;
-        }
-    })
+    all.push(slide(
+        "Prediction",
+        numbered(""),
+        "Let the class vote before anything runs. `oversim lesson --grade` marks predictions in files."
+            .into(),
+    ));
+    all.push(slide("Run", format!("```text\n$ oversim {}\n```", wrapped(lesson.command)), String::new()));
+    if let Some(result) = result(lesson) {
+        all.push(slide("Result", result, String::new()));
+    }
+    all.push(Slide {
+        title: "Picture".into(),
+        body: Body::Picture { svg: timeline.svg(), caption: lesson.caption.clone() },
+        notes: format!("```text\n$ oversim {}\n```", wrapped(lesson.picture)),
+    });
+    for text in divided(&broken(super::text::behind_first_block(lesson.answer))) {
+        all.push(slide("Answer", text, String::new()));
+    }
+    for (at, (question, answer)) in lesson.exercises.iter().enumerate() {
+        all.push(slide(&format!("Exercise {}", at + 1), (*question).to_owned(), broken(answer)));
+    }
+    all.push(slide("Literature", lesson.literature.to_owned(), String::new()));
+    let origin = format!("oversim {}", env!("CARGO_PKG_VERSION"));
+    deck(&title, &origin, &all)
 }
 
-/// A slide with a picture, as large as fits, and what it shows.
-fn shown(lesson: &Lesson, timeline: &Picture) -> Picture {
-    let caption = font::wrapped(&lesson.caption, TEXT * 0.8, SIZE.0 - 2.0 * MARGIN);
-    let below = caption.len() as f64 * TEXT * 0.8 * LEADING + MARGIN / 2.0;
-    let mut slide = timeline.fitted(
-        SIZE,
-        (MARGIN / 3.0, MARGIN / 3.0),
-        (SIZE.0 - MARGIN / 1.5, SIZE.1 - MARGIN / 3.0 - below),
-    );
-    let written = picture(SIZE, &lesson.caption, |canvas| {
-        for (at, line) in caption.iter().enumerate() {
-            let y = SIZE.1 - below + (at as f64 + 0.8) * TEXT * 0.8 * LEADING;
-            canvas.text((MARGIN, y), line, Letters::new(TEXT * 0.8).in_colour(MUTED));
-        }
-    });
-    slide.add(written);
-    slide
+/// What the run printed, without what cannot be read from the last row: the verdict and the first table.
+fn result(lesson: &Lesson) -> Option<String> {
+    let block = lesson.answer.split("```").nth(1)?;
+    let printed = block.split_once('\n')?.1.split_once('\n')?.1;
+    let lines: Vec<&str> = printed.lines().filter(|line| *line != "...").collect();
+    let text = lines.join("\n");
+    // The head has the name of the scenario and its question.
+    let name = lesson.command.split_whitespace().nth(1)?;
+    let is_head = |part: &&str| part.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "));
+    let parts: Vec<&str> = text.split("\n\n").map(str::trim_end).filter(|part| !part.is_empty()).collect();
+    let skipped = parts.iter().take(1).filter(|part| is_head(part)).count();
+    let shown: Vec<&str> = parts.into_iter().skip(skipped).take(MOST_PARTS).collect();
+    (!shown.is_empty()).then(|| format!("```text\n{}\n```", shown.join("\n\n")))
+}
+
+/// A text with its long commands in several lines.
+fn broken(text: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("$ ") {
+        Some(command) => format!("$ {}", wrapped(command)),
+        None => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A command in lines that can be read from the last row.
+fn wrapped(command: &str) -> String {
+    /// Columns of a line.
+    const COLUMNS: usize = 72;
+    super::text::continued(command, COLUMNS, "      ")
 }

@@ -1,5 +1,7 @@
 //! A lesson: its page in the manual, cut into the parts that the program shows one after the other.
 
+use std::ops::RangeInclusive;
+
 use experiment::text::{cut, hanging};
 
 /// A lesson, read from its page.
@@ -12,6 +14,8 @@ pub(super) struct Lesson {
     pub(super) question: String,
     /// The predictions to choose from.
     pub(super) predictions: Vec<String>,
+    /// Which of them is right, from 1.
+    pub(super) right: usize,
     /// The command to run, `run NAME ...`.
     pub(super) command: &'static str,
     /// What the picture shows.
@@ -25,6 +29,18 @@ pub(super) struct Lesson {
     /// What publications report.
     pub(super) literature: &'static str,
 }
+
+/// The courses: a name, and the numbers of its lessons.
+pub(super) const COURSES: [(&str, RangeInclusive<usize>); 2] =
+    [("Operating systems", 11..=22), ("Parallel computing", 1..=10)];
+
+/// How an answer names the prediction that is right, in order.
+const RIGHT: [&str; 4] = [
+    "The first prediction is right",
+    "The second prediction is right",
+    "The third prediction is right",
+    "The fourth prediction is right",
+];
 
 macro_rules! pages {
     ($($name:literal),* $(,)?) => {
@@ -44,6 +60,18 @@ const PAGES: &[&str] = pages![
     "08-first-touch",
     "09-noise",
     "10-mpi-openmp",
+    "11-first-come",
+    "12-convoy",
+    "13-mlfq",
+    "14-lottery-and-stride",
+    "15-cfs-and-eevdf-by-hand",
+    "16-nice",
+    "17-many-cpus",
+    "18-work-conservation",
+    "19-locks",
+    "20-priority-inversion",
+    "21-deadlines",
+    "22-amdahl",
 ];
 
 /// All lessons. Their pages have the same headings, which a test checks.
@@ -53,6 +81,7 @@ pub(super) fn all() -> Vec<Lesson> {
 
 fn read(number: usize, page: &'static str) -> Option<Lesson> {
     let title = page.lines().next()?.split_once(". ")?.1;
+    let answer = folded(section(page, "Answer")?);
     let exercises = section(page, "Exercises")?;
     let exercise = |text: &'static str| {
         let (question, answer) = text.split_once("<details>")?;
@@ -69,7 +98,8 @@ fn read(number: usize, page: &'static str) -> Option<Lesson> {
         command: commands(section(page, "Run")?).next()?,
         caption: plain(section(page, "Picture")?.split_once("![")?.1.split_once(']')?.0),
         picture: section(page, "Picture")?.split_once("\noversim ")?.1.split_once(" -o ")?.0,
-        answer: folded(section(page, "Answer")?),
+        right: RIGHT.iter().position(|said| answer.contains(said))? + 1,
+        answer,
         exercises: exercises.split("### Exercise ").skip(1).filter_map(exercise).collect(),
         literature: section(page, "Literature")?,
     })
@@ -241,7 +271,11 @@ mod tests {
             assert!(lesson.command.starts_with("run "), "{at}: {}", lesson.command);
             assert!(lesson.picture.starts_with("timeline "), "{at}: {}", lesson.picture);
             assert!(lesson.answer.contains("$ oversim ") && lesson.answer.len() > 300, "{at}");
-            assert!(lesson.answer.contains("prediction is right"), "{at}: which prediction is right?");
+            assert!((1..=lesson.predictions.len()).contains(&lesson.right), "{at}: {}", lesson.right);
+            let said = RIGHT.iter().filter(|said| lesson.answer.contains(**said)).count();
+            assert_eq!(said, 1, "{at}: the answer says which prediction is right");
+            let courses = COURSES.iter().filter(|(_, numbers)| numbers.contains(&at)).count();
+            assert_eq!(courses, 1, "{at} belongs to one course");
             assert_eq!(lesson.exercises.len(), 2, "{at}");
             for (question, answer) in &lesson.exercises {
                 assert!(question.len() > 30 && answer.contains("$ oversim "), "{at}: {question}");

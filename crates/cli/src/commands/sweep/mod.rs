@@ -1,5 +1,6 @@
 //! `oversim sweep`: a scenario with many configurations, run by run, into a directory.
 
+mod export;
 mod phase;
 mod script;
 mod shard;
@@ -41,6 +42,7 @@ pub(crate) fn sweep(args: &Sweep, policies: &PolicyRegistry) -> Result<ExitCode,
     match (&args.what, &args.output) {
         (Some(SweepWhat::Status(status)), _) => show(&status.directory),
         (Some(SweepWhat::Merge(merge)), _) => merged(&merge.directory),
+        (Some(SweepWhat::Export(table)), _) => export::export(table),
         (Some(SweepWhat::Script(script)), _) => submit::script(script, policies),
         (Some(SweepWhat::PhaseDiagram(diagram)), _) => phase::diagram(diagram, policies),
         (None, Some(directory)) if !args.dry_run => execute(args, directory, policies),
