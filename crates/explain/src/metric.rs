@@ -24,7 +24,9 @@ fn page(m: &Metric) -> Page {
         for part in PARTS.iter().filter(|part| part.metrics.contains(&m.name)) {
             let head = part.head.join(" ").trim().to_owned();
             let plural = format!("{head}s");
-            page.aliases.extend([part.name.to_owned(), head, plural]);
+            // The name of another metric is the page of that one.
+            let names = [part.name.to_owned(), head, plural];
+            page.aliases.extend(names.into_iter().filter(|name| METRICS.iter().all(|m| m.name != name)));
         }
         return breakdown(page, category, first);
     }

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_portion_has_the_states_of_the_whole_in_proportion() {
+    fn a_portion_has_what_begins_a_slice_at_its_start_and_the_rest_in_proportion() {
         let slice = slice(&[
             (Category::Compute, 600),
             (Category::Remote, 200),
@@ -287,9 +287,10 @@ mod tests {
         let app = Owner::App(1);
         assert_eq!(
             mix.parts().collect::<Vec<_>>(),
-            [(app, State::Compute, 300), (app, State::Memory, 150), (Owner::Nobody, State::Switch, 50)]
+            // The switch and the refill were in the first fifth.
+            [(app, State::Compute, 375), (app, State::Memory, 125)]
         );
-        assert_eq!((mix.total(), mix.of(State::Memory)), (500, 150));
+        assert_eq!((mix.total(), mix.of(State::Memory)), (500, 125));
         assert_eq!(thread(&slice, &Owners::new([8])), Owner::Thread(3));
     }
 
