@@ -65,9 +65,8 @@ pub(crate) fn step(args: &Args, policies: &PolicyRegistry) -> Result<ExitCode, F
 }
 
 fn print(steps: &[Step], width: usize) -> Result<(), Failure> {
-    output::to_stdout(|out| {
-        steps.iter().try_for_each(|step| writeln!(out, "{}", steps_text::paragraph(step, width)))
-    })
+    let paragraphs: Vec<String> = steps.iter().map(|step| steps_text::paragraph(step, width)).collect();
+    output::to_stdout(|out| out.write_all(paragraphs.join("\n").as_bytes()))
 }
 
 /// What a reader asks for.

@@ -10,7 +10,7 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 29] = [
+const LONG: [&str; 30] = [
     // The whole suite, and policy files.
     "oversim leaderboard -o board",
     "oversim leaderboard --policy LOAD,VTIME,./mine.wasm",
@@ -23,6 +23,8 @@ const LONG: [&str; 29] = [
     "oversim scx compare LOAD ./vtime.wasm --on general --timeline worst.svg",
     "oversim scx build examples/scx/per_llc.bpf.c -o per_llc.wasm --format json",
     "oversim scx build main.bpf.c util.bpf.c -I include -D DEBUG=0",
+    // Needs the predictions of students.
+    "oversim lesson --grade ann.yaml ben.yaml",
     // Needs a process.
     "oversim profile --pid 4711 --for 10s -o job.yaml",
     // Needs root.

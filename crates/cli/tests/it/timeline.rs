@@ -242,7 +242,8 @@ fn rows_of_threads_show_who_waits_for_what() {
     assert_eq!(code, 0, "{err}");
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     // What all names begin with is left out.
-    let row = |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{out}"));
+    let is_row = |line: &&str, name: &str| line.starts_with(name) && line.contains("   ");
+    let row = |name: &str| out.lines().find(|line| is_row(line, name)).unwrap_or_else(|| panic!("{out}"));
     assert!(row("pair-guest").contains("x") && row("pair-guest").contains('-'), "{out}");
     assert!(row("pair-owner").contains('·') && row("pair-owner").contains('>'), "{out}");
     for text in ["0 computes on this cpu", "-- queued for a cpu", "xx blocked on a lock", "> is woken"] {

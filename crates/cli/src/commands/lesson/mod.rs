@@ -159,5 +159,6 @@ fn draw(lesson: &Lesson, path: &Path, args: &Args, policies: &PolicyRegistry) ->
     };
     let page = slides::slides(lesson, &timeline::picture(&picture, policies)?);
     target.write(&|out| out.write_all(page.as_bytes()))?;
+    output::to_stdout(|out| writeln!(out, "slides of lesson {} in {}", lesson.number, path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
