@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn the_coloured_states_come_first() {
         for (at, state) in State::ALL.into_iter().enumerate() {
-            assert_eq!((state as usize, state.coloured()), (at, at < COLOURED || at >= OF_CPUS));
+            assert_eq!((state as usize, state.coloured()), (at, !(COLOURED..OF_CPUS).contains(&at)));
         }
     }
 }
