@@ -18,7 +18,7 @@ const LEAST: u64 = 20;
 /// How long each thread was in each state in a run: nanoseconds by position of the thread.
 pub(super) type Times<'a> = &'a dyn Fn(usize, State) -> u64;
 
-/// `web 0 is blocked on a lock for 210 ms under LOAD, 10.0 ms under PIN.`: the thread and the way to wait that
+/// `web 0 is blocked on a lock for 210 ms under LOAD, 9.00 ms under X.`: the thread and the way to wait that
 /// differ most between the runs, or that take longest in a single one; none if that is less than a twentieth
 /// of the window. `threads` are names, `runs` have their place in a sentence, and `window` is in nanoseconds.
 pub(super) fn message(threads: &[String], runs: &[(&str, Times<'_>)], window: u64) -> Option<String> {
