@@ -111,6 +111,9 @@ fn unknown(policies: &PolicyRegistry, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use experiment::metrics::METRICS;
+    use experiment::statements::Statement;
+    use experiment::statements::causes::PARTS;
 
     fn kinds(name: &str) -> Vec<Kind> {
         find(name).unwrap_or_else(|why| panic!("{why}")).iter().map(|page| page.kind).collect()
@@ -195,6 +198,30 @@ KMP_AFFINITY GOMP_CPU_AFFINITY KMP_LIBRARY p-value futex SCHED_FIFO MPI OpenMP N
                 let shown = page.sections.iter().any(|s| ["Example", "Worked example"].contains(&s.title));
                 assert!(shown, "{at} has no example");
             }
+        }
+    }
+
+    #[test]
+    fn every_word_that_an_answer_prints_has_a_page() {
+        // The lines of the answer besides its statements, and those of `oversim advise`.
+        let lines = "Answer Why Doubts Next Counters Replay Advice Reaches Habit Else Others Type Assumed Sure \
+                     Changes Measured Searched Try";
+        let references =
+            ["As it is", "fair share, ideal", "best partition", "level", "undecided", "95 % interval"];
+        let mut words: Vec<String> =
+            lines.split_whitespace().chain(Statement::LABELS).map(String::from).collect();
+        words.extend(references.map(String::from));
+        for part in PARTS {
+            words.extend([part.name.to_owned(), part.head.join(" ").trim().to_owned()]);
+        }
+        words.extend(METRICS.iter().map(|metric| metric.name.to_owned()));
+        words.extend(workloads::spec_omp::PROGRAMS.iter().map(|name| (*name).to_owned()));
+        words.extend(["cg", "ft", "EP", "lu"].map(String::from));
+        words.extend(machines::entries().iter().map(|machine| machine.name.to_owned()));
+        words.extend(kernels::KERNELS.entries.iter().map(|kernel| kernel.name.to_owned()));
+        words.extend(PolicyRegistry::default().entries().map(|policy| policy.name.to_owned()));
+        for word in words {
+            assert!(find(&word).is_ok_and(|pages| !pages.is_empty()), "{word} has no page");
         }
     }
 }

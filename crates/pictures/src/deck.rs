@@ -5,6 +5,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::neutral;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use crate::html::head;
+
 /// One slide.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slide {
@@ -89,16 +91,7 @@ pub fn deck(title: &str, origin: &str, slides: &[Slide]) -> String {
     let text = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content=(origin);
-                title { (title) }
-                style { (PreEscaped(CSS)) }
-            }
+            (head(title, origin, CSS))
             body {
                 @for (at, slide) in slides.iter().enumerate() {
                     (one(title, origin, slide, [at + 1, slides.len()]))
@@ -276,5 +269,8 @@ mod tests {
         let texts = divided(&text);
         assert_eq!(texts.len(), 3, "{texts:?}");
         assert_eq!(texts.join("\n\n"), text);
+        // What announces a block stands on its slide.
+        let texts = divided(&format!("{}\n\nAs here:\n\n{code}", "word ".repeat(80).trim()));
+        assert!(texts.len() == 2 && texts[1].starts_with("As here:\n\n```"), "{texts:?}");
     }
 }

@@ -3,5 +3,6 @@
 pub mod canvas;
 pub mod deck;
 pub mod figures;
+mod html;
 pub mod page;
 pub mod timeline;

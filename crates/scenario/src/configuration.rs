@@ -315,6 +315,8 @@ mod tests {
         assert_eq!(settings("demand", "1.5GB/s"), [entry("demand", Number(1.5e9))]);
         assert_eq!(settings("spread", "15%"), [entry("spread", Number(0.15))]);
         assert_eq!(settings("tasks", "17"), [entry("tasks", Number(17.0))]);
+        assert_eq!(settings("nice", "-20"), [entry("nice", Number(-20.0))]);
+        assert_eq!(Axis::new("nice", vec!["-11".into(), "5".into()]).numbers, Some(vec![-11.0, 5.0]));
         assert_eq!(settings("turbo", "false"), [entry("turbo", Flag(false))]);
         assert_eq!(settings("class", "B"), [entry("class", Text("B".into()))]);
         assert_eq!(settings("cpus", "0-3"), [entry("cpus", Text("0-3".into()))]);

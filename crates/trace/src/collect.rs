@@ -14,7 +14,7 @@ use sim_core::program::{AppSpec, Objects};
 use sim_core::time::{Span, Time};
 
 use crate::slices::{Mark, Occupant, Owners, Sink, Slice, Slices};
-use crate::sort::{DEVICE, EVENT, Kind, LOCK, Record, SLEEP};
+use crate::sort::{COMMAND, DEVICE, EVENT, JOB, Kind, LOCK, MESSAGE, Record, SLEEP, TIMER};
 use crate::tracks::{StandIn, Tracks};
 
 /// What a slice is of, as reported in [`Record::b`].
@@ -228,10 +228,10 @@ impl Observer for Tracer {
         let (scope, number) = match what {
             // Told by the arrival and by the wait for the lock.
             Sleep::Barrier | Sleep::Lock(_) => return,
-            Sleep::Timer => (SLEEP, 0),
-            Sleep::Message => (SLEEP + 1, 0),
-            Sleep::Job => (SLEEP + 2, 0),
-            Sleep::Command => (SLEEP + 3, 0),
+            Sleep::Timer => (TIMER, 0),
+            Sleep::Message => (MESSAGE, 0),
+            Sleep::Job => (JOB, 0),
+            Sleep::Command => (COMMAND, 0),
             Sleep::Device(device) => (DEVICE, device.index() as u32),
             Sleep::Event(event) => (EVENT, event.index() as u32),
         };

@@ -39,9 +39,17 @@ pub(crate) const SLEEP: u32 = LOCK + 1;
 /// What tasks sleep for besides barriers and locks.
 pub(crate) const SLEEPS: [&str; 6] =
     ["a timer", "a message", "a job", "a command from outside", "device", "event"];
-/// Those with a number or a name of their own: a device, an event.
+/// Of these a timer,
+pub(crate) const TIMER: u32 = SLEEP;
+/// a message,
+pub(crate) const MESSAGE: u32 = SLEEP + 1;
+/// a job of a pool,
+pub(crate) const JOB: u32 = SLEEP + 2;
+/// a command from outside;
+pub(crate) const COMMAND: u32 = SLEEP + 3;
+/// and those with a number or a name of their own: a device,
 pub(crate) const DEVICE: u32 = SLEEP + 4;
-/// See [`DEVICE`].
+/// an event.
 pub(crate) const EVENT: u32 = SLEEP + 5;
 
 impl Kind {

@@ -50,7 +50,7 @@ pub(crate) struct ScxCompare {
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// Also draw the runs of both policies around the worst moment of that task, one above the other, in this
-    /// file, which ends in .svg or .png.
+    /// file, which ends in .svg, .png or .pdf.
     #[arg(long, value_name = "FILE")]
     pub(crate) timeline: Option<PathBuf>,
     /// Replace a file that exists.

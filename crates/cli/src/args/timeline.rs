@@ -24,7 +24,7 @@ pub(crate) struct Timeline {
     /// scenarios`).
     #[arg(value_name = "SCENARIO", add = Completer::new(complete::scenario))]
     pub(crate) file: PathBuf,
-    /// Write a picture to this file, which ends in .svg or .png, instead of text to standard output.
+    /// Write a picture to this file, which ends in .svg, .png or .pdf, instead of text to standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace a file that exists.

@@ -11,6 +11,7 @@ use decide::why;
 use experiment::PolicyRegistry;
 use scenario::Overrides;
 
+use super::figure::PictureFile;
 use super::pair;
 use super::why::{explain, failed};
 use crate::args::{AnswerFormat, Duel};
@@ -26,7 +27,7 @@ const REPLICATES: u32 = 10;
 pub(crate) fn duel(args: &Duel, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let target = |path: &Path| Target::check(path, args.force);
     let file = args.output.as_deref().map(target).transpose()?;
-    let picture = args.timeline.as_deref().map(|path| pair::target(path, args.force)).transpose()?;
+    let picture = args.timeline.as_deref().map(|path| PictureFile::check(path, args.force)).transpose()?;
     let outputs: Vec<&Target> = file.iter().chain(picture.iter().map(|picture| &picture.target)).collect();
     output::distinct(&outputs, &[])?;
     let request = Request {
@@ -87,7 +88,7 @@ fn reason(args: &Duel, found: &duel::Duel, policies: &PolicyRegistry) -> Result<
 }
 
 /// Draws the runs of both policies on the first of the fresh seeds.
-fn draw_both(scenario: &str, policies: &PolicyRegistry, picture: &pair::Picture) -> Result<(), Failure> {
+fn draw_both(scenario: &str, policies: &PolicyRegistry, picture: &PictureFile) -> Result<(), Failure> {
     let overrides = Overrides { repeat: Some(1), ..Overrides::default() };
     let experiment =
         scenario::load_with(policies, "lost.yaml", scenario, &overrides).map_err(Failure::Rendered)?;

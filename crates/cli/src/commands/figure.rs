@@ -12,35 +12,57 @@ use crate::output::{self, Target};
 /// Pixels of a PNG for each pixel of the SVG.
 const SCALE: f32 = 2.0;
 
+/// The file of a picture, whose ending selects its form.
+pub(super) struct PictureFile {
+    pub(super) target: Target,
+    form: Form,
+}
+
+impl PictureFile {
+    /// Checks it before anything is simulated.
+    pub(super) fn check(path: &Path, force: bool) -> Result<Self, Failure> {
+        let form = Form::of(path)?;
+        Ok(Self { target: Target::check(path, force)?, form })
+    }
+
+    /// What it holds.
+    pub(super) fn bytes(&self, picture: &Picture) -> Result<Vec<u8>, Failure> {
+        self.form.bytes(picture, SCALE).map_err(Failure::Output)
+    }
+
+    /// Writes it.
+    pub(super) fn write(&self, picture: &Picture) -> Result<(), Failure> {
+        let bytes = self.bytes(picture)?;
+        self.target.write(&|out| out.write_all(&bytes))
+    }
+}
+
 /// The file of a picture, and the one of its numbers, which ends in .csv.
 pub(super) struct Files {
-    form: Form,
-    picture: Target,
+    picture: PictureFile,
     numbers: Target,
 }
 
 impl Files {
     /// Checks both before anything is simulated; `read` are files that must stay.
     pub(super) fn check(path: &Path, force: bool, read: &[&Path]) -> Result<Self, Failure> {
-        let form = Form::of(path)?;
-        let numbers = path.with_extension("csv");
-        let files =
-            Self { form, picture: Target::check(path, force)?, numbers: Target::check(&numbers, force)? };
-        output::distinct(&[&files.picture, &files.numbers], read)?;
+        let picture = PictureFile::check(path, force)?;
+        let files = Self { picture, numbers: Target::check(&path.with_extension("csv"), force)? };
+        output::distinct(&[&files.picture.target, &files.numbers], read)?;
         Ok(files)
     }
 
     /// Writes both or none.
     pub(super) fn write(&self, figure: &Figure) -> Result<(), Failure> {
-        let bytes = self.form.bytes(&figure.picture, SCALE).map_err(Failure::Output)?;
+        let bytes = self.picture.bytes(&figure.picture)?;
         let table = figure.data.csv().map_err(Failure::Output)?;
         let (picture, numbers) = (output::bytes(&bytes), output::bytes(table.as_bytes()));
-        output::write_together(&[(&self.picture, &picture), (&self.numbers, &numbers)])
+        output::write_together(&[(&self.picture.target, &picture), (&self.numbers, &numbers)])
     }
 
     /// Both names.
     pub(super) fn names(&self) -> [std::path::Display<'_>; 2] {
-        [&self.picture, &self.numbers].map(|target| target.named().display())
+        [&self.picture.target, &self.numbers].map(|target| target.named().display())
     }
 }
 

@@ -1,6 +1,5 @@
 //! `oversim timeline`: which task ran where and when, as a picture or in the terminal.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use experiment::PolicyRegistry;
@@ -12,45 +11,33 @@ use pictures::timeline::{self, Medium, Request, Subject, draw, terminal};
 use scenario::plan::Experiment;
 use scenario::{Overrides, load_with};
 
+use super::figure::PictureFile;
 use super::source;
 use crate::args::{Rows, Timeline as Args};
 use crate::failure::Failure;
-use crate::output::Target;
 use crate::{input, output, say};
 
 /// Operations of tasks up to which all runs of a scenario are simulated to find those to show: a second or
 /// two.
 const QUICK: f64 = 5e5;
 
-/// Pixels of a PNG for each pixel of the SVG.
-const SCALE: f32 = 2.0;
-
-/// The form of the picture.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Svg,
-    Png,
-}
-
 /// Draws the timeline.
 pub(crate) fn timeline(args: &Args, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     check(args)?;
-    let target = args.output.as_deref().map(|path| target(path, args.force)).transpose()?;
+    let target = args.output.as_deref().map(|path| PictureFile::check(path, args.force)).transpose()?;
     let width = output::columns();
     let medium = if target.is_some() { Medium::Picture } else { Medium::Text(terminal::columns(width)) };
     let (timeline, title) = recorded(args, policies, medium)?;
-    let Some((target, form)) = target else {
+    let Some(file) = target else {
         let text = terminal::text(&timeline, &title, width, output::colours());
         output::to_stdout(|out| out.write_all(text.as_bytes()))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let picture = draw::picture(&timeline, &title);
-    let bytes = match form {
-        Form::Svg => picture.svg().into_bytes(),
-        Form::Png => picture.png(SCALE).map_err(Failure::Output)?,
-    };
-    target.write(&|out| out.write_all(&bytes))?;
-    say::written(target.named().display(), format_args!("{} {}", timeline.message(), timeline.headline()));
+    file.write(&draw::picture(&timeline, &title))?;
+    say::written(
+        file.target.named().display(),
+        format_args!("{} {}", timeline.message(), timeline.headline()),
+    );
     Ok(ExitCode::SUCCESS)
 }
 
@@ -142,22 +129,6 @@ pub(super) fn check(args: &Args) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-/// Where the picture goes and in which form; refused before anything is simulated.
-fn target(path: &Path, force: bool) -> Result<(Target, Form), Failure> {
-    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
-    let form = match extension.as_deref() {
-        Some("svg") => Form::Svg,
-        Some("png") => Form::Png,
-        _ => {
-            let name = path.display();
-            return Err(Failure::Input(format!(
-                "`{name}` must end in .svg or .png: the ending selects the form of the picture"
-            )));
-        }
-    };
-    Ok((Target::check(path, force)?, form))
 }
 
 /// The cpus asked for, of those that the machine has.

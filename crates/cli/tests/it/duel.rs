@@ -39,7 +39,7 @@ fn what_no_scenario_could_have_is_refused() {
     for (args, why) in [
         (vec!["duel", "LAOD", "PIN"], "LAOD"),
         (vec!["duel", "LOAD", "PIN", "--kernel", "linus-6.18"], "linus-6.18"),
-        (vec!["duel", "LOAD", "PIN", "--timeline", "x.txt"], ".svg or .png"),
+        (vec!["duel", "LOAD", "PIN", "--timeline", "x.txt"], ".svg, .png or .pdf"),
         (vec!["duel", "LOAD", "PIN", "--runs", "1"], "--runs"),
         (vec!["duel", "LOAD", "PIN", "--objective", "throughput"], "throughput"),
         (vec!["duel", "LOAD", "{ PIN: { nope: 1 } }"], "nope"),

@@ -36,5 +36,8 @@ fn what_cannot_be_compared_is_refused_with_its_reason() {
     refused(&["LOAD", "PIN", "--on", "nowhere"], "nowhere");
     refused(&["LOAD", "NOBODY", "--on", "two_hogs_one_core"], "NOBODY");
     refused(&["LOAD", "./nowhere.wasm", "--on", "two_hogs_one_core"], "nowhere.wasm: No such file");
-    refused(&["LOAD", "PIN", "--on", "two_hogs_one_core", "--timeline", "a.pdf"], "must end in .svg or .png");
+    refused(
+        &["LOAD", "PIN", "--on", "two_hogs_one_core", "--timeline", "a.txt"],
+        "must end in .svg, .png or .pdf",
+    );
 }

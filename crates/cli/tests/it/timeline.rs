@@ -96,7 +96,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
         (&["--vary", "policy=SPEED,PIN"], "`--policy A,B` chooses policies"),
         (&["--sweep", "machine.migration=1us,2us"], "write `--vary machine.migration=1us,2us`"),
         (&["--sweep", "machine.migration=1us"], "write `--set machine.migration=1us`"),
-        (&["-o", "a.pdf"], ".svg or .png"),
+        (&["-o", "a.gif"], ".svg, .png or .pdf"),
         (&["-o", nowhere.to_str().unwrap()], "there is no directory"),
     ];
     for (args, why) in wrong {

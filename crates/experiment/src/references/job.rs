@@ -273,8 +273,7 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use sim_core::ids::LockId;
-    use sim_core::ids::ProfileId;
+    use sim_core::ids::{DeviceId, LockId, ProfileId};
     use sim_core::program::Spread;
     use sim_core::time::Span;
 
@@ -320,5 +319,14 @@ mod tests {
         let mean = Mean::of(&program, &Memory::unlimited());
         assert!((mean.work - 0.1).abs() < 1e-9 && (mean.asleep - 0.4).abs() < 1e-9, "{mean:?}");
         assert!((mean.bytes - 500.0).abs() < 1e-9, "half of its accesses wait");
+    }
+
+    #[test]
+    fn what_devices_do_for_a_program_counts_besides_its_sleeps() {
+        let io = Op::Io { device: DeviceId(0), span: Span::from_ms(30), spread: Spread::NONE };
+        let ops = vec![Op::Repeat(4), compute(10), io, Op::End];
+        let mean = Mean::of(&Program::new(ops, vec![MemoryProfile::NONE]).unwrap(), &Memory::unlimited());
+        assert!((mean.work - 0.04).abs() < 1e-9 && (mean.served - 0.12).abs() < 1e-9, "{mean:?}");
+        assert!(mean.asleep.abs() < 1e-12, "{mean:?}");
     }
 }

@@ -13,6 +13,23 @@ const EQUAL: usize = 3;
 const DATED: usize = 3;
 
 impl Statement<'_> {
+    /// All labels.
+    pub const LABELS: [&'static str; 13] = [
+        "Sharing",
+        "Best",
+        "Result",
+        "Avoid",
+        "Policy",
+        "Sweep",
+        "Inputs",
+        "Fairness",
+        "Response",
+        "Locks",
+        "Deadlines",
+        "Partition",
+        "Note",
+    ];
+
     /// What it is about: `Best`, `Avoid`, ...
     #[must_use]
     pub const fn label(&self) -> &'static str {

@@ -166,7 +166,7 @@ fn planes(results: &Results, target: Target) -> Vec<Plane<'_>> {
 
 /// What is drawn on the first of these pages that is high enough, or on the last one; a slide is filled.
 fn fitted(planes: &[Plane<'_>], draw: impl Fn(&Plane<'_>) -> Attempt) -> Attempt {
-    let [first @ .., last] = planes else { return draw(&planes[0]) };
+    let (last, first) = planes.split_last().ok_or("there is no page to draw on")?;
     if first.is_empty() {
         return draw(last);
     }

@@ -19,6 +19,7 @@ use scenario::plan::Experiment;
 
 use crate::canvas::Picture;
 use crate::figures::Drawn;
+use crate::html::head;
 use view::View;
 
 /// What a page shows.
@@ -128,16 +129,7 @@ fn document(results: &Results, facts: &Markup, sections: &[Section]) -> String {
     let text = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content={ (p.tool) " " (p.version) };
-                title { (title) }
-                style { (PreEscaped(style::CSS)) }
-            }
+            (head(&title, &format!("{} {}", p.tool, p.version), style::CSS))
             body {
                 a class="skip" href="#main" { "Skip to the results" }
                 header {

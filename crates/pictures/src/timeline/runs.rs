@@ -352,21 +352,29 @@ impl Stage<'_> {
     fn rows(&self, cpus: &[u32], close: bool, medium: Medium) -> (Vec<RowSpec>, String) {
         let runs = self.subjects.len();
         let most = self.most_rows(medium);
+        let asked = (cpus.len() < self.machine.cpus() as usize).then(|| lists::ranges(cpus.iter().copied()));
         if close && cpus.len() * runs > CLOSE_ROWS {
             let node = self.machine.node_of(CpuId(cpus[0]));
             let inside = cpus.iter().copied().filter(|cpu| self.machine.node_of(CpuId(*cpu)) == node);
             let part: Vec<u32> = inside.take(CLOSE_ROWS / runs).collect();
             let (shown, all) = (lists::ranges(part.iter().copied()), cpus.len());
             let (last, first) = (cpus[all - 1], if part.len() == 1 { "cpu" } else { "cpus" });
-            let remark = format!("rows: {first} {shown}, sums: all {all} cpus (--cpus 0-{last} draws all)");
-            return (rows(self.machine, &part, most), remark);
+            let sums = match asked {
+                Some(asked) => format!("cpus {asked}"),
+                None => format!("all {all} cpus (--cpus 0-{last} draws all)"),
+            };
+            return (rows(self.machine, &part, most), format!("rows: {first} {shown}, sums: {sums}"));
         }
         let rows = rows(self.machine, cpus, most);
-        let remark = if rows.iter().all(|row| row.cpus.len() == 1) {
-            String::new()
-        } else {
-            format!("a row is the mean of several of the {} cpus; --cpus shows some one by one", cpus.len())
-        };
+        let mut remark = asked.map_or_else(String::new, |asked| format!("shares: those of cpus {asked}"));
+        if rows.iter().any(|row| row.cpus.len() > 1) {
+            let stop = if remark.is_empty() { "" } else { "; " };
+            let count = cpus.len();
+            remark.push_str(stop);
+            remark.push_str(&format!(
+                "a row is the mean of several of the {count} cpus; --cpus shows some one by one"
+            ));
+        }
         (rows, remark)
     }
 
@@ -617,7 +625,6 @@ impl Timeline {
     }
 }
 
-/// Timelines for tests.
 /// The longest wait for locks of all tasks of an application in one column of any row: the full height of a
 /// lane, in nanoseconds.
 pub(super) fn most_waiting(timeline: &Timeline) -> u64 {
@@ -631,6 +638,7 @@ pub(super) fn waiting_tasks(waits: u64, columns: usize, (from, to): (u64, u64)) 
     if mean < 10.0 { format!("{mean:.1}") } else { format!("{mean:.0}") }
 }
 
+/// Timelines for tests.
 #[cfg(test)]
 pub(crate) mod fixture {
     use super::*;

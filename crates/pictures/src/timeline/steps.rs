@@ -11,8 +11,7 @@ use experiment::decisions::Words;
 use experiment::run::simulate_one;
 use scenario::plan::RunPlan;
 use serde::Serialize;
-use sim_core::account::Account;
-use sim_core::ids::{AppId, CpuId, TaskId};
+use sim_core::ids::{AppId, CpuId, LockId, TaskId};
 use sim_core::observe::{Contender, Keys, LeaveReason, Observation, Observer, QueueDecision, Sleep, Verdict};
 use sim_core::outcome::Outcome;
 use sim_core::policy::{Action, Decision, THROTTLED};
@@ -213,6 +212,14 @@ impl<'a> Teller<'a> {
         self.names.thread(&self.owners, task)
     }
 
+    /// The cpu that a thread has or in whose queue it is.
+    fn place(&self, task: TaskId) -> Option<CpuId> {
+        match self.threads.doing(task)? {
+            Doing::Runs(cpu) | Doing::Polls(cpu, _) | Doing::Queued(cpu) => Some(cpu),
+            Doing::Sleeps(_) => None,
+        }
+    }
+
     /// True for a step of the window and of the cpus that are shown.
     fn wanted(&self, at: Time, cpu: Option<CpuId>) -> bool {
         let inside = (self.window.0..=self.window.1).contains(&at.ns());
@@ -337,17 +344,14 @@ impl<'a> Teller<'a> {
         self.tell(at, Some(cpu), Some(task), kind, (text, String::new()));
     }
 
-    fn locks(&mut self, at: Time, task: TaskId, lock: sim_core::ids::LockId, obtained: bool) {
+    fn locks(&mut self, at: Time, task: TaskId, lock: LockId, obtained: bool) {
         let (who, lock) = (self.thread(task), self.names.lock(self.owners.app(task), lock));
         let (kind, text) = if obtained {
             (Kind::LockObtained, format!("{who} gets {lock}"))
         } else {
             (Kind::LockAwaited, format!("{who} finds {lock} taken"))
         };
-        let cpu = match self.threads.doing(task) {
-            Some(Doing::Runs(cpu) | Doing::Polls(cpu, _) | Doing::Queued(cpu)) => Some(cpu),
-            _ => None,
-        };
+        let cpu = self.place(task);
         self.tell(at, cpu, Some(task), kind, (text, String::new()));
     }
 
@@ -555,10 +559,7 @@ impl Observer for Teller<'_> {
     }
 
     fn slept(&mut self, at: Time, task: TaskId, what: Sleep) {
-        let on = match self.threads.doing(task) {
-            Some(Doing::Runs(cpu) | Doing::Polls(cpu, _) | Doing::Queued(cpu)) => Some(cpu),
-            _ => None,
-        };
+        let on = self.place(task);
         self.threads.slept(at, task, what);
         self.forget_call(task);
         let (who, app) = (self.thread(task), self.owners.app(task));
@@ -569,6 +570,4 @@ impl Observer for Teller<'_> {
     fn wakes(&mut self, at: Time, waker: TaskId, task: TaskId) {
         self.threads.wakes(at, waker, task);
     }
-
-    fn accounted(&mut self, _: CpuId, _: &Account) {}
 }

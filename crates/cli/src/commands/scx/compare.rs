@@ -12,6 +12,7 @@ use experiment::export::View;
 use scenario::Overrides;
 
 use crate::args::ScxCompare;
+use crate::commands::figure::PictureFile;
 use crate::commands::matrix::{failure, measured};
 use crate::commands::pair;
 use crate::failure::Failure;
@@ -20,7 +21,7 @@ use crate::say;
 
 /// Runs both and prints.
 pub(crate) fn compare(args: &ScxCompare, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
-    let picture = args.timeline.as_deref().map(|path| pair::target(path, args.force)).transpose()?;
+    let picture = args.timeline.as_deref().map(|path| PictureFile::check(path, args.force)).transpose()?;
     let given = [&args.first, &args.second].map(String::clone);
     let (policies, _) = read_files(policies, &given).map_err(Failure::Input)?;
     let cells = suite::load(&args.on.join(",")).map_err(failure)?;
@@ -49,7 +50,7 @@ fn draw(
     worst: &Worst,
     subject: &Subject<'_>,
     policies: &[String; 2],
-    picture: &pair::Picture,
+    picture: &PictureFile,
 ) -> Result<(), Failure> {
     let overrides = Overrides {
         repeat: Some(1),

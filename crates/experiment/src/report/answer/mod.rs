@@ -120,6 +120,7 @@ fn answers<'a>(
     };
     let all = answer::statements(table, extremes);
     let shown = all.iter().filter(|statement| !without(statement));
+    debug_assert!(shown.clone().all(|one| Statement::LABELS.contains(&one.label())));
     shown.flat_map(|one| labelled(one.label(), &one.text(table), width, colour)).collect()
 }
 
