@@ -8,6 +8,7 @@ use experiment::suggest::{hint, nearest};
 use scenario::built_in;
 
 use crate::args::Arguments;
+use crate::parts;
 
 /// `no figure is called `slowdwn`; did you mean `slowdown`? Valid: slowdown, sweep`.
 pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
@@ -41,7 +42,9 @@ fn advised(mut error: Error, words: &[String]) -> Error {
     let Some(ContextValue::String(word)) = error.get(invalid) else { return error };
     let key = if error.kind() == ErrorKind::UnknownArgument { set_instead(command, word) } else { None };
     let near = nearest(word, candidates.iter().map(String::as_str));
-    let tip = key.map(str::to_owned).or_else(|| near.map(|near| format!("did you mean `{near}`?")));
+    let left_out = if error.kind() == ErrorKind::InvalidSubcommand { parts::elsewhere(word) } else { None };
+    let tip =
+        key.map(str::to_owned).or(left_out).or_else(|| near.map(|near| format!("did you mean `{near}`?")));
     // The parser's own suggestions have another form, are missing for short words and far off for others.
     for own in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
         error.remove(own);

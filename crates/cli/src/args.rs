@@ -4,6 +4,7 @@ mod advise;
 mod conformance;
 mod deadlines;
 mod duel;
+#[cfg(feature = "measured")]
 mod host;
 mod import;
 mod kernel;
@@ -14,13 +15,18 @@ mod matrix;
 mod new;
 mod plot;
 mod profile;
+#[cfg(feature = "measured")]
 mod reproduce;
+#[cfg(feature = "scx")]
 mod scx;
 mod sweep;
 mod timeline;
 mod tune;
+#[cfg(feature = "measured")]
 mod twin;
+#[cfg(feature = "measured")]
 mod twin_import;
+#[cfg(feature = "measured")]
 mod twin_record;
 mod why;
 
@@ -47,6 +53,7 @@ pub(crate) use advise::{
 pub(crate) use conformance::Conformance;
 pub(crate) use deadlines::Deadlines;
 pub(crate) use duel::Duel;
+#[cfg(feature = "measured")]
 pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure, Suite};
 pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
@@ -57,17 +64,22 @@ pub(crate) use matrix::Matrix;
 pub(crate) use new::{New, NewPolicy};
 pub(crate) use plot::{Picture, Place, Plot};
 pub(crate) use profile::Profile;
+#[cfg(feature = "measured")]
 pub(crate) use reproduce::Reproduce;
+#[cfg(feature = "scx")]
 pub(crate) use scx::{Scx, ScxBuild, ScxCompare, ScxExport};
 pub(crate) use sweep::{
     Engine, Narrow, PhaseDiagram, Sweep, SweepExport, SweepScript, SweepWhat, TableForm, checked,
 };
 pub(crate) use timeline::{Rows, Timeline};
 pub(crate) use tune::Tune;
+#[cfg(feature = "measured")]
 pub(crate) use twin::{
     LatencyOrder, Lines, Recorded, SplitBy, Twin, TwinIdle, TwinLatency, TwinSplit, TwinTimehist,
 };
+#[cfg(feature = "measured")]
 pub(crate) use twin_import::{Check as TwinCheck, Import as TwinImport, Part};
+#[cfg(feature = "measured")]
 pub(crate) use twin_record::Record as TwinRecord;
 pub(crate) use why::Why;
 
@@ -143,13 +155,16 @@ pub(crate) enum Command {
     Lesson(Lesson),
     /// Derive the profiles of the catalogue from published measurements, and show how closely the profiles
     /// reproduce them.
-    #[command(after_help = help::CALIBRATE)]
+    #[command(after_help = help::measured::CALIBRATE)]
+    #[cfg(feature = "measured")]
     Calibrate(Calibrate),
     /// Run a scenario for real on this host, and show the measured times beside the predicted ones.
-    #[command(after_help = help::MEASURE)]
+    #[command(after_help = help::measured::MEASURE)]
+    #[cfg(feature = "measured")]
     Measure(Measure),
     /// Run the published experiments and list every published claim next to the simulated outcome.
-    #[command(after_help = help::REPRODUCE)]
+    #[command(after_help = help::measured::REPRODUCE)]
+    #[cfg(feature = "measured")]
     Reproduce(Reproduce),
     /// Run a scenario with many configurations into a directory: in shards, interrupted and continued, and
     /// merged to the same bytes.
@@ -184,7 +199,8 @@ pub(crate) enum Command {
     },
     /// Report on a recording of Linux's scheduler, or on a simulated run in the same columns: delays, stints,
     /// who had the cpu meanwhile, cpus that idled.
-    #[command(after_help = help::TWIN)]
+    #[command(after_help = help::twin::TWIN)]
+    #[cfg(feature = "measured")]
     Twin {
         #[command(subcommand)]
         command: Twin,
@@ -212,6 +228,7 @@ pub(crate) enum Command {
     Tune(Box<Tune>),
     /// Schedulers of Linux sched_ext: build policy files from them, compare two, export orders by formula.
     #[command(after_help = help::scx::SCX)]
+    #[cfg(feature = "scx")]
     Scx {
         #[command(subcommand)]
         command: Scx,
@@ -225,9 +242,11 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Print the manual page of the program or of a command, or write all pages to a directory.
     #[command(after_help = help::MAN)]
+    #[cfg(feature = "formats")]
     Man(Man),
     /// Execute the program of a measurement; `oversim measure` starts it.
     #[command(hide = true)]
+    #[cfg(feature = "measured")]
     HostProcess,
 }
 

@@ -122,6 +122,7 @@ pub(crate) fn scenario_or_result(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// Recordings, files of scenarios and built-in scenarios.
+#[cfg(feature = "measured")]
 pub(crate) fn recording(current: &OsStr) -> Vec<CompletionCandidate> {
     joined(scenario(current), files(current, &["txt", "gz", "data", "dat", "ftrace", "pftrace"]))
 }

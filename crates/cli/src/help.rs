@@ -4,8 +4,13 @@ pub(crate) mod advise;
 pub(crate) mod duel;
 pub(crate) mod leaderboard;
 pub(crate) mod matrix;
+#[cfg(feature = "measured")]
+pub(crate) mod measured;
 pub(crate) mod profile;
+#[cfg(feature = "scx")]
 pub(crate) mod scx;
+#[cfg(feature = "measured")]
+pub(crate) mod twin;
 pub(crate) mod why;
 
 pub(crate) const OVERSIM: &str = "\
@@ -185,56 +190,6 @@ Examples:
 
 Exit status: 0 done; 1 output failed; 2 an unknown name.";
 
-pub(crate) const CALIBRATE: &str = "\
-Examples:
-  oversim calibrate
-  oversim calibrate --check
-
-Exit status: 0 done; 1 the profiles differ from those that the measurements give, or output failed; 2 \
-wrong usage.";
-
-pub(crate) const CALIBRATE_HOST: &str = "\
-Examples:
-  oversim calibrate host
-  oversim calibrate host -o mine.yaml
-  oversim calibrate host --check mine.yaml
-
-The measurement needs a quiet host and no privileges. It waits for one (--wait), and refuses to go on if \
-other programs keep the cpus busy. With --force it goes on, and marks what they disturbed. A cost counts \
-with a low quantile of the rounds, a rate with a high one: others only make the host slower.
-
-Exit status: 0 done; 1 the host is busy, --check found a value that has changed, or output failed; 2 wrong \
-usage, a wrong machine file, or another system than Linux.";
-
-pub(crate) const MEASURE: &str = "\
-Examples:
-  oversim measure spin_yield_block --machine mine.yaml --set apps.code.runtime=block
-  oversim measure two_hogs_one_core --machine mine.yaml --tolerance 10
-  oversim measure --suite --machine mine.yaml -o suite.json
-  oversim measure my_scenario.yaml --machine mine.yaml --real
-  oversim measure --suite real --machine mine.yaml --kind libgomp
-
-Each application becomes a process and its tasks become threads, which do counted work and wait as the \
-runtime defines. PIN \
-binds the threads, LOAD leaves them to the kernel. Everything that has no counterpart on this host is \
-refused by name: other \
-policies, kernels and sizes, workloads with exchanges, transfers or locks. With --real, applications of the \
-runtimes libgomp, libomp and openmpi are executed by these.
-
-Exit status: 0 done; 1 the host is busy, an error is larger than --tolerance, or a run failed; 2 wrong \
-usage or scenario, or \
-another system than \
-Linux.";
-
-pub(crate) const REPRODUCE: &str = "\
-Examples:
-  oversim reproduce --quick --group imbalanced
-  oversim reproduce --quick
-  oversim reproduce --claims mine.yaml --quick --format json
-  oversim reproduce --quick --held-out hide
-
-Exit status: 0 done, whatever the verdicts; 1 the report could not be written; 2 wrong usage or claims.";
-
 pub(crate) const TIMELINE: &str = "\
 Examples:
   oversim timeline odd_thread
@@ -250,94 +205,6 @@ Without --from and --to the command shows short runs whole, and a part behind th
 --vary or a single policy that part is a few barriers long.
 
 Exit status: 0 done; 1 the picture could not be written; 2 wrong usage or scenario.";
-
-pub(crate) const TWIN: &str = "\
-Examples:
-  oversim twin latency run.txt
-  oversim twin timehist run.txt --only cc1 --summary
-  oversim twin split run.txt --by process
-  oversim twin idle spec_pair --policy LOAD
-
-A recording is made with `perf sched record` and printed with `perf script --ns -F \
-comm,pid,tid,cpu,time,event,trace`, or taken from tracefs or `trace-cmd`. Of a scenario one run is simulated \
-and gives the same columns.
-
-Exit status: 0 done; 1 output failed; 2 wrong usage, recording or scenario.";
-
-pub(crate) const TWIN_RECORD: &str = "\
-Examples:
-  oversim twin record -o run.trace.gz -- ./program
-  oversim twin record --marks --cpus 0-3 -- mpirun -np 4 ./program
-  oversim twin record --for 5s -- ./server
-
-Needs root for tracefs; how to do without, and what a recording costs, is in docs/how-to/record.md.
-
-Exit status: 0 the recording was written, whatever the status of the command; 1 it could not be written or \
-lost too many events; 2 wrong usage, or this host cannot record.";
-
-pub(crate) const TWIN_IMPORT: &str = "\
-Examples:
-  oversim twin import run.txt -o twin.yaml
-  oversim twin import run.txt --task make --machine core:2 --kernel debian-12
-  oversim twin import run.txt --runtime '{ libgomp: { spin_count: 0 } }'
-
-The comments of the scenario say what was read and where each number comes from, and its `about` how far its \
-replay is off.
-
-Exit status: 0 done; 1 output failed, or the replay is off by more than 10 %; 2 wrong usage or recording.";
-
-pub(crate) const TWIN_CHECK: &str = "\
-Examples:
-  oversim twin check twin.yaml run.txt
-  oversim twin check twin.yaml run.txt --set kernel=linux-6.6
-
-The second form compares a change of the twin with a recording under that change.
-
-Exit status: 0 done; 1 output failed, or the replay is off by more than 10 %; 2 wrong usage, recording or \
-scenario.";
-
-pub(crate) const TWIN_LATENCY: &str = "\
-Examples:
-  oversim twin latency run.txt
-  oversim twin latency run.txt --merge --sort max
-  oversim twin latency spec_pair --policy LOAD --format json
-
-A delay lasts from when a thread can run (woken, forked, pre-empted) until it has a cpu. p50 and p99 are of \
-those after a wait. Delays whose beginning or end was not recorded are counted and left out.
-
-Exit status: 0 done; 1 output failed; 2 wrong usage, recording or scenario.";
-
-pub(crate) const TWIN_TIMEHIST: &str = "\
-Examples:
-  oversim twin timehist run.txt
-  oversim twin timehist run.txt --only cc1 --only 812 --summary
-  oversim twin timehist spec_pair --policy LOAD --from 10ms --to 20ms --format ndjson
-
-Times of --from and --to count from the first event; the first column shows the recording's clock. The wait \
-time ends with the wake-up; that of `perf sched timehist` includes the delay.
-
-Exit status: 0 done; 1 output failed; 2 wrong usage, recording or scenario.";
-
-pub(crate) const TWIN_SPLIT: &str = "\
-Examples:
-  oversim twin split run.txt
-  oversim twin split run.txt --by thread
-  oversim twin split spec_pair --policy LOAD --format json
-
-Looked at is the cpu on which the thread then ran. If nobody had it, a quota or the balancer held the thread \
-back, or the cpu was on its way out of idle.
-
-Exit status: 0 done; 1 output failed; 2 wrong usage, recording or scenario.";
-
-pub(crate) const TWIN_IDLE: &str = "\
-Examples:
-  oversim twin idle run.txt
-  oversim twin idle run.txt --min 100us
-  oversim twin idle spec_pair --policy LOAD --format json
-
-A recording has neither masks nor quotas: a thread may wait beside an idle cpu because it may not run there.
-
-Exit status: 0 done; 1 output failed; 2 wrong usage, recording or scenario.";
 
 pub(crate) const SWEEP_PHASE: &str = "\
 Examples:
@@ -465,6 +332,7 @@ again after an update.
 
 Exit status: 0 done; 1 output failed; 2 an unknown shell.";
 
+#[cfg(feature = "formats")]
 pub(crate) const MAN: &str = "\
 Examples:
   oversim man | man -l -

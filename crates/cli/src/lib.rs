@@ -11,6 +11,7 @@ mod failure;
 mod help;
 mod input;
 mod output;
+mod parts;
 mod say;
 mod signals;
 
@@ -21,10 +22,15 @@ use std::sync::Arc;
 use clap::Parser;
 use experiment::{PolicyEntry, PolicyRegistry};
 
-use args::{Arguments, Calibrate, CalibrateWhat, Command, Kernel, Machine, New, Scx};
+#[cfg(feature = "scx")]
+use args::Scx;
+use args::{Arguments, Command, Kernel, Machine, New};
+#[cfg(feature = "measured")]
+use args::{Calibrate, CalibrateWhat};
 use failure::Failure;
 
 /// The commands that run programs on this host.
+#[cfg(feature = "measured")]
 mod on_this_host {
     #[cfg(not(target_os = "linux"))]
     pub(crate) use crate::commands::elsewhere::{calibrate, measure, process, record};
@@ -47,7 +53,7 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
     let policies = PolicyRegistry::with(own);
-    let done = match policies.map(|policies| policies.reading_files(Arc::new(scx::read))) {
+    let done = match policies.map(reading_files) {
         Ok(policies) => {
             // Ends the process here if a shell asks for completions.
             complete::answer(&policies);
@@ -69,6 +75,18 @@ pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// The policies of files are read by the part for sched_ext.
+#[cfg(feature = "scx")]
+fn reading_files(policies: PolicyRegistry) -> PolicyRegistry {
+    policies.reading_files(Arc::new(scx::read))
+}
+
+/// A program without the part for sched_ext refuses them.
+#[cfg(not(feature = "scx"))]
+fn reading_files(policies: PolicyRegistry) -> PolicyRegistry {
+    policies.reading_files(Arc::new(|_| Err((parts::SCX.sentence("a policy file"), String::new()))))
 }
 
 /// Prints help, the version or what is wrong with the command line.
@@ -103,12 +121,17 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Export(export) => commands::import::export(export, policies),
         Command::Init(init) => commands::init::init(init),
         Command::New { command: New::Policy(policy) } => commands::new::policy(policy, policies),
+        #[cfg(feature = "measured")]
         Command::Calibrate(Calibrate { what: Some(CalibrateWhat::Host(costs)), .. }) => {
             on_this_host::calibrate(costs)
         }
+        #[cfg(feature = "measured")]
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(calibrate),
+        #[cfg(feature = "measured")]
         Command::Measure(measure) => on_this_host::measure(measure, policies),
+        #[cfg(feature = "measured")]
         Command::HostProcess => Ok(on_this_host::process()),
+        #[cfg(feature = "measured")]
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Sweep(sweep) => commands::sweep::sweep(sweep, policies),
         Command::Deadlines(deadlines) => commands::deadlines::deadlines(deadlines, policies),
@@ -121,6 +144,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Kernel { command: Kernel::List(list) } => commands::kernel::list(list),
         Command::Kernel { command: Kernel::Show(show) } => commands::kernel::show(show),
         Command::Kernel { command: Kernel::Diff(diff) } => commands::kernel::diff(diff),
+        #[cfg(feature = "measured")]
         Command::Twin { command } => commands::twin::twin(command, policies),
         Command::Profile(profile) => commands::profile::profile(profile, policies),
         Command::Advise(advise) => commands::advise::advise(advise, policies),
@@ -129,11 +153,15 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Duel(duel) => commands::duel::duel(duel, policies),
         Command::Leaderboard(board) => commands::leaderboard::leaderboard(board, policies),
         Command::Tune(tune) => commands::tune::tune(tune, policies),
+        #[cfg(feature = "scx")]
         Command::Scx { command: Scx::Build(build) } => commands::scx::build(build),
+        #[cfg(feature = "scx")]
         Command::Scx { command: Scx::Compare(compare) } => commands::scx::compare(compare, policies),
+        #[cfg(feature = "scx")]
         Command::Scx { command: Scx::Export(export) } => commands::scx::export(export),
         Command::Conformance(conformance) => commands::conformance::conformance(conformance),
         Command::Completions(completions) => commands::completions::completions(completions),
+        #[cfg(feature = "formats")]
         Command::Man(man) => commands::man::man(man),
     }
 }

@@ -3,11 +3,17 @@
 //!
 //! A run is observed by a [`Tracer`], which keeps what it sees as small records. The trace is written when
 //! the run is over, in order of time.
+#![cfg_attr(
+    not(feature = "perfetto"),
+    expect(dead_code, reason = "what is collected for Perfetto alone is a part of the same records")
+)]
 
 mod collect;
 mod events;
 mod ftrace;
+#[cfg(feature = "perfetto")]
 pub mod messages;
+#[cfg(feature = "perfetto")]
 mod perfetto;
 pub mod slices;
 mod sort;
@@ -82,7 +88,10 @@ pub fn write(tracer: Tracer, about: &About, form: Form, out: &mut dyn Write) -> 
     let (records, tracks) = tracer.finish();
     let events = events::Events::new(&tracks);
     match form {
+        #[cfg(feature = "perfetto")]
         Form::Perfetto => events.write(&records, &mut perfetto::Perfetto::begin(&tracks, about, out)?),
+        #[cfg(not(feature = "perfetto"))]
+        Form::Perfetto => Err(io::Error::other("this program writes no traces for Perfetto")),
         Form::Ftrace => events.write(&records, &mut ftrace::Ftrace::begin(&tracks, about, out)?),
     }
 }

@@ -116,7 +116,7 @@ pub(crate) struct Calibrate {
 #[derive(Subcommand, Debug)]
 pub(crate) enum CalibrateWhat {
     /// Measure the costs of this host in about 30 s, and write a machine file of them.
-    #[command(after_help = help::CALIBRATE_HOST)]
+    #[command(after_help = help::measured::CALIBRATE_HOST)]
     Host(CalibrateHost),
 }
 

@@ -14,28 +14,28 @@ use crate::{complete, help};
 #[derive(Subcommand, Debug)]
 pub(crate) enum Twin {
     /// Record what the scheduler of this host does while a command runs (Linux, root).
-    #[command(after_help = help::TWIN_RECORD)]
+    #[command(after_help = help::twin::RECORD)]
     Record(TwinRecord),
     /// Make a scenario of a recording: a team of threads, jobs, or who woke whom. Run it, and say how far it
     /// is off.
-    #[command(after_help = help::TWIN_IMPORT)]
+    #[command(after_help = help::twin::IMPORT)]
     Import(TwinImport),
     /// Show the run of a twin beside a recording: time, cpu time, delays.
-    #[command(after_help = help::TWIN_CHECK)]
+    #[command(after_help = help::twin::CHECK)]
     Check(TwinCheck),
     /// Show how long each thread waited for a cpu after it could run, as `perf sched latency` does.
-    #[command(after_help = help::TWIN_LATENCY)]
+    #[command(after_help = help::twin::LATENCY)]
     Latency(TwinLatency),
     /// List each stint of a thread on a cpu: wait, delay, run time, how it ended and who woke the thread, as
     /// `perf sched timehist` does.
-    #[command(after_help = help::TWIN_TIMEHIST)]
+    #[command(after_help = help::twin::TIMEHIST)]
     Timehist(TwinTimehist),
     /// Split the time in which threads could run and had no cpu: neighbours had it, their own group had it,
     /// or it idled.
-    #[command(after_help = help::TWIN_SPLIT)]
+    #[command(after_help = help::twin::SPLIT)]
     Split(TwinSplit),
     /// List the periods in which a cpu idled while a thread that could run waited for one.
-    #[command(after_help = help::TWIN_IDLE)]
+    #[command(after_help = help::twin::IDLE)]
     Idle(TwinIdle),
 }
 

@@ -8,6 +8,7 @@ use pictures::figures::Figure;
 
 use crate::failure::Failure;
 use crate::output::{self, Target};
+use crate::parts::FORMATS;
 
 /// Pixels of a PNG for each pixel of the SVG.
 const SCALE: f32 = 2.0;
@@ -74,12 +75,23 @@ impl Form {
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         let ending = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
         let found = Self::value_variants().iter().find(|form| ending.as_deref() == Some(form.ending()));
-        found.copied().ok_or_else(|| {
+        let form = found.copied().ok_or_else(|| {
             Failure::Input(format!(
                 "`{}` must end in .svg, .png or .pdf: the ending selects the form of the picture",
                 path.display()
             ))
-        })
+        })?;
+        form.check()?;
+        Ok(form)
+    }
+
+    /// Refuses a form that this program does not write.
+    pub(crate) fn check(self) -> Result<(), Failure> {
+        match self {
+            Self::Svg => Ok(()),
+            Self::Png => FORMATS.need("a picture as PNG"),
+            Self::Pdf => FORMATS.need("a picture as PDF"),
+        }
     }
 
     /// How the names of its files end.
@@ -95,8 +107,12 @@ impl Form {
     pub(crate) fn bytes(self, picture: &Picture, scale: f32) -> Result<Vec<u8>, String> {
         match self {
             Self::Svg => Ok(picture.svg().into_bytes()),
+            #[cfg(feature = "formats")]
             Self::Png => picture.png(scale),
+            #[cfg(feature = "formats")]
             Self::Pdf => picture.pdf(),
+            #[cfg(not(feature = "formats"))]
+            Self::Png | Self::Pdf => Err(format!("not written here, at scale {scale}")),
         }
     }
 }

@@ -90,6 +90,7 @@ fn check(args: &Plot) -> Result<Folder, Failure> {
     if let Some(wanted) = args.metrics.iter().find(|wanted| !known.contains(&wanted.as_str())) {
         return Err(Failure::Input(advice::unknown("metric", wanted, &known)));
     }
+    form(args).check()?;
     let wanted = |name: &&str| args.figures.is_empty() || args.figures.iter().any(|f| f == name);
     let mut all: Vec<String> = figures::names().filter(wanted).map(str::to_owned).collect();
     all.extend(args.metrics.iter().cloned());

@@ -9,6 +9,8 @@ use scenario::schema::{machine, schema_with};
 use crate::args::{Schema, SchemaOf};
 use crate::failure::Failure;
 use crate::output::to_stdout;
+#[cfg(not(all(feature = "measured", target_os = "linux")))]
+use crate::parts::MEASURED;
 
 /// Prints a schema.
 pub(crate) fn schema(args: &Schema, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
@@ -20,10 +22,11 @@ pub(crate) fn schema(args: &Schema, policies: &PolicyRegistry) -> Result<ExitCod
         SchemaOf::Job => output::job(),
         SchemaOf::Request => output::request(),
         SchemaOf::Compare => output::compare(),
-        #[cfg(target_os = "linux")]
+        #[cfg(all(feature = "measured", target_os = "linux"))]
         SchemaOf::Measurement => host::result::schema(),
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(not(all(feature = "measured", target_os = "linux")))]
         SchemaOf::Measurement => {
+            MEASURED.need("the schema of measurements")?;
             return Err(Failure::Input("measurements need Linux; docs/schemas has their schema".into()));
         }
     };

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use experiment::PolicyRegistry;
 use experiment::run::simulate_one;
 use experiment::size::Size;
+#[cfg(feature = "formats")]
 use pictures::canvas::Picture;
 use pictures::timeline::choice::{self, Asked};
 use pictures::timeline::{self, Medium, Request, Subject, draw, terminal};
@@ -42,6 +43,7 @@ pub(crate) fn timeline(args: &Args, policies: &PolicyRegistry) -> Result<ExitCod
 }
 
 /// The picture that the arguments ask for, wherever it goes.
+#[cfg(feature = "formats")]
 pub(crate) fn picture(args: &Args, policies: &PolicyRegistry) -> Result<Picture, Failure> {
     let (timeline, title) = recorded(args, policies, Medium::Picture)?;
     Ok(draw::picture(&timeline, &title))

@@ -8,6 +8,7 @@ use trace::{About, Form};
 use crate::args::Run;
 use crate::failure::Failure;
 use crate::output::Target;
+use crate::parts::FORMATS;
 
 /// Runs that an error names at most.
 const NAMED: usize = 6;
@@ -35,6 +36,9 @@ pub(super) fn wanted(args: &Run) -> Result<Option<Wanted>, Failure> {
             path.display()
         )));
     };
+    if form == Form::Perfetto {
+        FORMATS.need("a trace for Perfetto")?;
+    }
     Ok(Some(Wanted { target: Target::check(path, args.force)?, form }))
 }
 
@@ -80,6 +84,7 @@ pub(super) fn chosen(args: &Run, experiment: &Experiment) -> Result<usize, Failu
 
 /// The number of the run that a report shows: the requested one, or the first replicate of the only
 /// configuration under a policy.
+#[cfg(feature = "measured")]
 pub(super) fn first(asked: Option<usize>, experiment: &Experiment) -> Result<usize, Failure> {
     if let Some(run) = asked {
         return numbered(run, experiment);

@@ -1,5 +1,6 @@
 //! `oversim tune`: the parameters of a policy, or the formulas of an order, searched over a suite.
 
+#[cfg(feature = "scx")]
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -11,13 +12,17 @@ use decide::suite::bench::read_files;
 use decide::tune::{self, Formulas, Request, Subject};
 use experiment::PolicyRegistry;
 use experiment::export::View;
+#[cfg(feature = "scx")]
 use scx::formula::{Formula, changed};
+#[cfg(feature = "scx")]
 use tempfile::TempDir;
 
 use super::matrix::{failure, measured};
 use crate::args::Tune;
 use crate::failure::Failure;
 use crate::output::{Target, to_stdout};
+#[cfg(not(feature = "scx"))]
+use crate::parts::SCX;
 use crate::say;
 
 /// Searches and prints.
@@ -26,8 +31,7 @@ pub(crate) fn tune(args: &Tune, policies: &PolicyRegistry) -> Result<ExitCode, F
     let file = args.output.as_deref().map(target).transpose()?;
     let (policy, names) = tune::parts(&args.policy);
     let (policies, _) = read_files(policies, std::slice::from_ref(&policy)).map_err(Failure::Input)?;
-    let formulas = if args.expressions { Some(Order::read(&policy, args)?) } else { None };
-    let formulas = formulas.map(|order| Arc::new(order) as Arc<dyn Formulas>);
+    let formulas = if args.expressions { Some(formulas(&policy, args)?) } else { None };
     let subject = Subject::of(&policies, &policy, &names, formulas).map_err(Failure::Input)?;
     let cells = suite::load(&args.scenarios).map_err(failure)?;
     let request = Request {
@@ -55,7 +59,20 @@ pub(crate) fn tune(args: &Tune, policies: &PolicyRegistry) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
+/// The formulas of an order.
+#[cfg(feature = "scx")]
+fn formulas(policy: &str, args: &Tune) -> Result<Arc<dyn Formulas>, Failure> {
+    Ok(Arc::new(Order::read(policy, args)?))
+}
+
+/// A program without orders.
+#[cfg(not(feature = "scx"))]
+fn formulas(_: &str, _: &Tune) -> Result<Arc<dyn Formulas>, Failure> {
+    Err(Failure::Input(SCX.sentence("--expressions")))
+}
+
 /// An order and the folder in which its changed forms are, as long as the search goes on.
+#[cfg(feature = "scx")]
 struct Order {
     formula: Formula,
     folder: TempDir,
@@ -63,6 +80,7 @@ struct Order {
     shown: String,
 }
 
+#[cfg(feature = "scx")]
 impl Order {
     fn read(policy: &str, args: &Tune) -> Result<Self, Failure> {
         if !policy.ends_with(".order") {
@@ -85,6 +103,7 @@ impl Order {
     }
 }
 
+#[cfg(feature = "scx")]
 impl Formulas for Order {
     fn name(&self, changes: &[u64], shown: bool) -> String {
         if shown {

@@ -4,7 +4,9 @@
 //! sans-serif font; this one is among the widest of them, so what fits with its widths fits with others.
 
 use notation::text::lines;
-use ttf_parser::{Face, GlyphId};
+use ttf_parser::Face;
+#[cfg(feature = "formats")]
+use ttf_parser::GlyphId;
 
 use super::Letters;
 
@@ -45,6 +47,7 @@ fn advance(font: &Face<'_>, letter: char) -> f64 {
 }
 
 /// Calls `each` with the distance of each glyph of `text` from the first one, in pixels, and the glyph.
+#[cfg(feature = "formats")]
 pub(super) fn glyphs(text: &str, letters: Letters, mut each: impl FnMut(f64, &Face<'_>, GlyphId)) {
     let Some(font) = face(letters) else { return };
     let mut at = 0.0;

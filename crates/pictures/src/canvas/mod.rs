@@ -7,8 +7,10 @@
 pub mod axis;
 pub mod font;
 pub mod palette;
+#[cfg(feature = "formats")]
 mod pdf;
 mod picture;
+#[cfg(feature = "formats")]
 mod png;
 mod recorder;
 mod svg;

@@ -20,18 +20,24 @@ const PROGRAM: Product = Product {
     package: "oversim",
     folder: ".",
     target: "x86_64-unknown-linux-gnu",
+    features: "full",
 };
+/// Most packages of the build without features: who tries the program waits for it.
+const MOST_PACKAGES: usize = 110;
+
 const PYTHON: Product = Product {
     name: "the Python package oversim for Linux",
     package: "oversim-python",
     folder: "bindings/python",
     target: "x86_64-unknown-linux-gnu",
+    features: "",
 };
 const PAGE: Product = Product {
     name: "the page of oversim, in WebAssembly",
     package: "oversim-browser",
     folder: "bindings/browser",
     target: "wasm32-unknown-unknown",
+    features: "",
 };
 
 /// Compares a generated file with what it has to be, or writes it.
@@ -65,6 +71,19 @@ fn the_program_has_current_notices_and_a_current_bill_of_materials() {
 fn the_python_package_and_the_page_have_current_notices() {
     checked(&PYTHON);
     checked(&PAGE);
+}
+
+/// What `cargo run` compiles before its first answer.
+#[test]
+fn the_first_build_is_small() {
+    let first = product::compiled(&Product { features: "", ..PROGRAM });
+    let whole = product::compiled(&PROGRAM);
+    assert!(first <= MOST_PACKAGES, "{first} packages");
+    assert!(first < whole);
+    let page = fs::read_to_string(root().join("docs/sweeps.md")).unwrap();
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = format!("packages to the {first} of the build");
+    assert!(page.contains(&sentence), "docs/sweeps.md says another number than {first}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What is distributed, and the crates that it contains, from `cargo tree`, `cargo metadata` and the lock file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,6 +18,8 @@ pub(crate) struct Product {
     pub(crate) folder: &'static str,
     /// The target that it is built for.
     pub(crate) target: &'static str,
+    /// The features that it is built with.
+    pub(crate) features: &'static str,
 }
 
 /// A crate that is compiled into a product.
@@ -56,12 +58,25 @@ fn checksum(locked: &[String], name: &str, version: &str) -> Option<String> {
     Some(rest.split('"').next()?.to_owned())
 }
 
+/// The arguments of `cargo tree` that choose the product.
+fn of(product: &Product) -> [&'static str; 6] {
+    ["-p", product.package, "--target", product.target, "--features", product.features]
+}
+
+/// How many packages a build of the product compiles: with procedural macros and build scripts, and with the crates of
+/// this repository.
+pub(crate) fn compiled(product: &Product) -> usize {
+    let arguments = ["tree", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"];
+    let tree = cargo(product, &[&arguments[..], &of(product)].concat());
+    let packages = tree.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>());
+    packages.filter(|package| package.len() == 2).collect::<BTreeSet<_>>().len()
+}
+
 /// The keys of the crates that are compiled into a product: `name vVERSION`. Build scripts, procedural macros and
 /// tests are not part of it. `cargo metadata` does not have this list: it joins the features that tests need.
 fn keys(product: &Product) -> Vec<String> {
     let arguments = ["tree", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"];
-    let tree =
-        cargo(product, &[&arguments[..], &["-p", product.package, "--target", product.target]].concat());
+    let tree = cargo(product, &[&arguments[..], &of(product)].concat());
     tree.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect()
 }
 

@@ -1,6 +1,7 @@
 //! `oversim lesson`: a question, a prediction, a run, and the answer.
 
 mod grade;
+#[cfg(feature = "formats")]
 mod slides;
 mod text;
 
@@ -12,10 +13,15 @@ use clap::Parser;
 use experiment::PolicyRegistry;
 use experiment::text::hanging;
 
+#[cfg(feature = "formats")]
 use super::timeline;
 use crate::args::{Arguments, Command, Lesson as Args};
 use crate::failure::Failure;
-use crate::output::{self, Target};
+use crate::output;
+#[cfg(feature = "formats")]
+use crate::output::Target;
+#[cfg(not(feature = "formats"))]
+use crate::parts::FORMATS;
 use text::Lesson;
 
 /// Widest text: longer lines are hard to read.
@@ -147,7 +153,14 @@ fn typed(prompt: &str) -> Result<Option<String>, Failure> {
     Ok((bytes > 0).then_some(line))
 }
 
+/// A program without slides.
+#[cfg(not(feature = "formats"))]
+fn draw(_: &Lesson, _: &Path, _: &Args, _: &PolicyRegistry) -> Result<ExitCode, Failure> {
+    Err(Failure::Input(FORMATS.sentence("--slides")))
+}
+
 /// Writes the slides of a lesson.
+#[cfg(feature = "formats")]
 fn draw(lesson: &Lesson, path: &Path, args: &Args, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     let ends = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"));
     if !ends {

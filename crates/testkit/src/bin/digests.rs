@@ -1,16 +1,17 @@
 //! The digest of every run of every scenario in a short form, of the benchmark's jobs, and of random
 //! scenarios: the same bytes before and after a change that must not change results.
 //!
-//! `cargo test --release -p testkit --test digests` compares with `golden/digests.txt`; `OVERSIM_ONLY=cg_ft`
+//! `cargo run --release -p testkit --bin digests` compares with `golden/digests.txt`; `OVERSIM_ONLY=cg_ft`
 //! runs what has that in its name; `OVERSIM_UPDATE=1` writes the file anew, after a change that is meant to
 //! move results.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::print_stderr, reason = "a program for the command line")]
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -241,7 +242,7 @@ fn made(lines: &[Line]) -> Vec<String> {
             let begin = Instant::now();
             made.push((at, format!("{} {}", line.name, (line.make)().trim_end())));
             if times {
-                let _ = writeln!(std::io::stderr(), "{:6} ms {}", begin.elapsed().as_millis(), line.name);
+                eprintln!("{:6} ms {}", begin.elapsed().as_millis(), line.name);
             }
         }
     };
@@ -254,12 +255,7 @@ fn made(lines: &[Line]) -> Vec<String> {
     all.into_iter().map(|(_, line)| line).collect()
 }
 
-#[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "takes minutes without optimisation; .ci/run makes it in a release build"
-)]
-fn results_are_the_same_bytes_as_before() {
+fn main() -> ExitCode {
     let path = root().join("crates/testkit/tests/golden/digests.txt");
     let only = std::env::var("OVERSIM_ONLY").unwrap_or_default();
     let wanted = |line: &str| line.contains(&only);
@@ -269,20 +265,24 @@ fn results_are_the_same_bytes_as_before() {
     if std::env::var_os("OVERSIM_UPDATE").is_some() && only.is_empty() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, made.join("\n") + "\n").unwrap();
-        return;
+        return ExitCode::SUCCESS;
     }
     let golden = fs::read_to_string(&path).unwrap();
     let golden: Vec<&str> = golden.lines().filter(|line| wanted(line)).collect();
     let differs = |(new, old): &(&String, &&str)| new != *old;
     let different: Vec<String> =
         made.iter().zip(&golden).filter(differs).map(|(new, old)| format!("was {old}\nis  {new}")).collect();
-    assert!(
-        different.is_empty() && made.len() == golden.len(),
+    if different.is_empty() && made.len() == golden.len() {
+        eprintln!("{} lines are the same bytes as before", made.len());
+        return ExitCode::SUCCESS;
+    }
+    eprintln!(
         "{} of {} lines differ ({} in the file); if that is meant: \
-         OVERSIM_UPDATE=1 cargo test --release -p testkit --test digests\n{}",
+         OVERSIM_UPDATE=1 cargo run --release -p testkit --bin digests\n{}",
         different.len(),
         made.len(),
         golden.len(),
         different.iter().take(20).map(String::as_str).collect::<Vec<_>>().join("\n")
     );
+    ExitCode::FAILURE
 }
