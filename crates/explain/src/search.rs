@@ -204,8 +204,8 @@ KMP_AFFINITY GOMP_CPU_AFFINITY KMP_LIBRARY p-value futex SCHED_FIFO MPI OpenMP N
     #[test]
     fn every_word_that_an_answer_prints_has_a_page() {
         // The lines of the answer besides its statements, and those of `oversim advise`.
-        let lines = "Answer Why Doubts Next Counters Replay Advice Reaches Habit Else Others Type Assumed Sure \
-                     Changes Measured Searched Try";
+        let lines = "Answer Why Doubts Next Counters Replay Advice Reaches Habit Else Others Type Assumed \
+                     Sure Changes Measured Searched Try";
         let references =
             ["As it is", "fair share, ideal", "best partition", "level", "undecided", "95 % interval"];
         let mut words: Vec<String> =
