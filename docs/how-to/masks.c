@@ -1,4 +1,4 @@
-/* Tasks that only compute under a mask, as in the table "Masks" of docs/model.md: how long the last one takes.
+/* Tasks that only compute under a mask, as in the table "Masks" of docs/model/measured.md: how long the last one takes.
  *
  *   gcc -O2 -static -pthread -o masks docs/how-to/masks.c
  *   ./masks 0-4 8 1000          # cpus, threads, milliseconds of cpu time of each

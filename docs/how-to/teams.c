@@ -1,4 +1,4 @@
-/* Teams of OpenMP threads that compute and meet at barriers: the host rows of docs/model.md ("Teams on a host").
+/* Teams of OpenMP threads that compute and meet at barriers: the host rows of docs/model/measured.md ("Teams on a host").
  *
  *   gcc -O2 -fopenmp -o teams docs/how-to/teams.c                       # libgomp
  *   gcc -O2 -fopenmp -c docs/how-to/teams.c && gcc -o teams teams.o -L/usr/lib/llvm-14/lib -lomp    # libomp

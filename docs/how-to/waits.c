@@ -1,4 +1,4 @@
-/* The measurements of docs/model.md ("Waits on a host"): programs that wait for each other through pipes, sockets,
+/* The measurements of docs/model/measured.md ("Waits on a host"): programs that wait for each other through pipes, sockets,
  * mutexes, conditions and semaphores of POSIX.
  *
  *   gcc -O2 -pthread -o waits docs/how-to/waits.c

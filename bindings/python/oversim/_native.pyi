@@ -20,6 +20,7 @@ class Search(TypedDict):
     allow: list[str]
     programs: list[str]
     vary: list[str]
+    as_stated: bool
     objective: str | None
     runs: int | None
     draws: int

@@ -104,26 +104,25 @@ impl Outcome {
         (names, drawn.omitted.into_iter().map(|omitted| (omitted.name, omitted.why)).collect())
     }
 
-    /// A figure of this kind, or of the first kind that there is.
+    /// A figure of this name, or the first one that there is.
     fn plot(&self, py: Python<'_>, figure: Option<String>) -> PyResult<Figure> {
-        let known = || figures::names().collect::<Vec<_>>().join(", ");
-        if let Some(name) = figure.as_ref().filter(|name| !figures::names().any(|known| known == *name)) {
-            return Err(PyValueError::new_err(format!("no figure `{name}`: use {}", known())));
-        }
-        if self.results.provenance.window {
-            return Err(PyValueError::new_err(
-                "figures show run times, and with a `window` there are none: use the tables",
-            ));
-        }
-        let only: Vec<String> = figure.into_iter().collect();
+        let is_kind = |name: &String| figures::names().any(|kind| kind == *name);
+        // All figures, if it is not a kind: the one of the objective has the name of its metric.
+        let only: Vec<String> = figure.iter().filter(|name| is_kind(name)).cloned().collect();
         let drawn = py.detach(|| figures::draw(&self.results, &only));
-        match (drawn.figures.into_iter().next(), drawn.omitted.into_iter().next()) {
-            (Some(figure), _) => Figure::of(figure),
-            (None, Some(omitted)) => {
-                Err(PyValueError::new_err(format!("there is no figure {}: {}", omitted.name, omitted.why)))
-            }
-            (None, None) => Err(PyValueError::new_err("there is no figure")),
+        let named = |drawn: &'static str| figure.as_ref().is_none_or(|name| name == drawn);
+        if let Some(found) = drawn.figures.into_iter().find(|drawn| named(drawn.name)) {
+            return Figure::of(found);
         }
+        let why = match (figure.filter(|name| !is_kind(name)), drawn.omitted.into_iter().next()) {
+            (Some(name), _) => {
+                let known = figures::names().collect::<Vec<_>>().join(", ");
+                format!("no figure `{name}`: use {known}")
+            }
+            (None, Some(omitted)) => format!("there is no figure {}: {}", omitted.name, omitted.why),
+            (None, None) => "there is no figure".to_owned(),
+        };
+        Err(PyValueError::new_err(why))
     }
 }
 

@@ -83,6 +83,15 @@ def test_results_are_saved_and_pictures_drawn(tmp_path):
     assert result.plot()._repr_svg_().startswith("<svg") and "<svg" in result._repr_html_()
     assert "<svg" in oversim.timeline("odd_thread").svg
     assert oversim.compare("odd_thread", repeat=2).text
+    with pytest.raises(ValueError, match="no figure `colour`"):
+        result.plot("colour")
+
+
+def test_every_figure_of_a_result_with_a_window_is_drawn():
+    result = oversim.run("nice_levels", repeat=1)
+    assert result.to_dict()["provenance"]["window"] and "time_per_work" in result.figures
+    assert all(result.plot(name)._repr_svg_().startswith("<svg") for name in result.figures)
+    assert "<svg" in result._repr_html_()
 
 
 @pytest.mark.parametrize("module", [oversim, _calls, _errors, _result])

@@ -1,8 +1,11 @@
 //! The command line: commands, flags and their help.
 
 mod advise;
+#[cfg(feature = "artifact")]
+mod artifact;
 mod conformance;
 mod deadlines;
+mod docs;
 mod duel;
 #[cfg(feature = "measured")]
 mod host;
@@ -45,16 +48,21 @@ use experiment::{report, units};
 use explain::catalogue::Registry;
 use scenario::objective::Objective;
 
-use crate::{complete, help};
+use crate::{complete, help, identity};
 
 pub(crate) use advise::{
     Advise, AdviseGeneral, AdvisePod, AdvisePools, AdviseShape, AdviseShare, AdviseWait, AnswerFormat,
 };
+#[cfg(feature = "artifact")]
+pub(crate) use artifact::{Artifact, ArtifactPack, ArtifactShow, ArtifactVerify};
 pub(crate) use conformance::Conformance;
 pub(crate) use deadlines::Deadlines;
+pub(crate) use docs::Docs;
 pub(crate) use duel::Duel;
+#[cfg(all(feature = "measured", target_os = "linux"))]
+pub(crate) use host::Suite;
 #[cfg(feature = "measured")]
-pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure, Suite};
+pub(crate) use host::{Calibrate, CalibrateHost, CalibrateWhat, Measure};
 pub(crate) use import::{CpuManager, Export, Import, Weights, Written};
 pub(crate) use kernel::{DiffFormat, Kernel, KernelDiff, KernelList, KernelShow};
 pub(crate) use leaderboard::{Leaderboard, listed};
@@ -69,7 +77,7 @@ pub(crate) use reproduce::Reproduce;
 #[cfg(feature = "scx")]
 pub(crate) use scx::{Scx, ScxBuild, ScxCompare, ScxExport};
 pub(crate) use sweep::{
-    Engine, Narrow, PhaseDiagram, Sweep, SweepExport, SweepScript, SweepWhat, TableForm, checked,
+    Narrow, PhaseDiagram, Sweep, SweepExport, SweepScript, SweepWhat, TableForm, checked,
 };
 pub(crate) use timeline::{Rows, Timeline};
 pub(crate) use tune::Tune;
@@ -94,7 +102,7 @@ const DRAWS: &str = "20";
 
 /// Simulates how several parallel applications share a multicore machine under different scheduling policies.
 #[derive(Parser, Debug)]
-#[command(name = "oversim", version, after_help = help::OVERSIM)]
+#[command(name = "oversim", version, long_version = identity::long(), after_help = help::OVERSIM)]
 pub(crate) struct Arguments {
     /// Print neither progress bars nor remarks on standard error.
     #[arg(short, long, global = true, display_order = LAST, conflicts_with = "verbose")]
@@ -149,6 +157,9 @@ pub(crate) enum Command {
     /// all pages.
     #[command(after_help = help::EXPLAIN)]
     Explain(Explain),
+    /// Search the manual for words, or print one of its pages. Without a word: list the pages.
+    #[command(after_help = help::DOCS)]
+    Docs(Docs),
     /// Go through a lesson about scheduling: a question, a prediction, a run and the answer. Without a
     /// number: list the lessons.
     #[command(after_help = help::LESSON)]
@@ -170,6 +181,14 @@ pub(crate) enum Command {
     /// merged to the same bytes.
     #[command(after_help = help::SWEEP)]
     Sweep(Box<Sweep>),
+    /// Put a study into one archive with all that it was calculated from; calculate an archive again and
+    /// compare bytes.
+    #[cfg(feature = "artifact")]
+    #[command(after_help = help::artifact::ARTIFACT)]
+    Artifact {
+        #[command(subcommand)]
+        command: Artifact,
+    },
     /// Make a scenario of a file of another program: rt-app, SWF, Batsim, Kubernetes, docker, cgroup v2,
     /// OSTEP.
     #[command(after_help = help::IMPORT)]
@@ -270,7 +289,8 @@ pub(crate) struct Run {
     /// How much `--format text` shows.
     #[arg(long, value_enum, default_value_t = Table::Answer)]
     pub(crate) table: Table,
-    /// Also write result.json, cells.csv, samples.csv, report.md and report.txt to this directory.
+    /// Also write result.json, cells.csv, samples.csv, report.md and report.txt to this directory, and what
+    /// they were calculated from to its directory `inputs`.
     #[arg(short, long, value_name = "DIR", group = "written")]
     pub(crate) output: Option<PathBuf>,
     /// After SIGINT, SIGTERM or SIGHUP, write the results of the seeds that every run has finished, as with a

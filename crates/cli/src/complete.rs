@@ -42,7 +42,14 @@ pub(crate) fn script(shell: &dyn EnvCompleter) -> std::io::Result<Vec<u8>> {
     // A name without directories is found by the shell; a relative path is not, once the directory has
     // changed.
     let completer = if path.components().count() > 1 { std::path::absolute(path)? } else { path.to_owned() };
-    shell.write_registration(VARIABLE, &program(), &program(), &completer.to_string_lossy(), &mut script)?;
+    let name = program();
+    shell.write_registration(VARIABLE, &name, &name, &completer.to_string_lossy(), &mut script)?;
+    if shell.name() == "zsh" {
+        // The first completion calls the script itself, if it is the file `_NAME` in a folder of `fpath`.
+        let function = name.replace('-', "_");
+        let first = format!("_clap_dynamic_completer_{function} \"$@\"");
+        script.extend(format!("[[ $funcstack[1] != _{name} ]] || {first}\n").bytes());
+    }
     Ok(script)
 }
 
@@ -182,6 +189,11 @@ pub(crate) fn pages(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut seen = std::collections::BTreeSet::new();
     all.retain(|(name, _)| seen.insert(name.clone()));
     matching(current, all)
+}
+
+/// Pages of the manual.
+pub(crate) fn manual(current: &OsStr) -> Vec<CompletionCandidate> {
+    matching(current, crate::manual::names())
 }
 
 /// The entries of the list that the command line names before.

@@ -1,6 +1,8 @@
 //! Examples and exit statuses in the help of each command; a test runs every example.
 
 pub(crate) mod advise;
+#[cfg(feature = "artifact")]
+pub(crate) mod artifact;
 pub(crate) mod duel;
 pub(crate) mod leaderboard;
 pub(crate) mod matrix;
@@ -20,6 +22,7 @@ Examples:
   oversim run seventeen_on_sixteen --set kernel.yield=posix --format json
   oversim compare seventeen_on_sixteen --policy LOAD,SPEED
   oversim explain oversubscription
+  oversim docs lock
   oversim init
 
 Exit status: 0 done; 1 the answer is negative (a run did not complete, a comparison found a slowdown) or \
@@ -28,8 +31,7 @@ usage, scenario or file, and nothing was written. `oversim help COMMAND` describ
 
 Results go to standard output, everything else to standard error. A reader that closes its pipe early (`| \
 head`) is not an \
-error. NO_COLOR and CLICOLOR_FORCE are respected. Documents: docs/command-line.md, docs/scenario-files.md, \
-docs/results.md.";
+error. NO_COLOR and CLICOLOR_FORCE are respected. `oversim docs WORD` searches the manual.";
 
 pub(crate) const RUN: &str = "\
 Examples:
@@ -189,6 +191,16 @@ Examples:
   oversim explain SPEED.interval
 
 Exit status: 0 done; 1 output failed; 2 an unknown name.";
+
+pub(crate) const DOCS: &str = "\
+Examples:
+  oversim docs
+  oversim docs lock
+  oversim docs idle cpu mask
+  oversim docs model/memory
+  oversim docs model/memory#pages
+
+Exit status: 0 done; 1 output failed; 2 no page has the words, or an unknown page.";
 
 pub(crate) const TIMELINE: &str = "\
 Examples:
@@ -357,12 +369,14 @@ runs in progress have ended, and the same command continues; 130 the same after 
 pub(crate) const SWEEP_STATUS: &str = "\
 Examples:
   oversim sweep status hogs
+  oversim sweep status worker-1 worker-2
 
 Exit status: 0 no run is missing; 1 runs are missing; 2 wrong usage or directory.";
 
 pub(crate) const SWEEP_MERGE: &str = "\
 Examples:
   oversim sweep merge hogs
+  oversim sweep merge worker-1 worker-2
 
 Exit status: 0 done; 1 runs are missing, or the file could not be written; 2 wrong usage or directory.";
 
@@ -377,6 +391,7 @@ Examples:
   oversim sweep script seventeen_on_sixteen -o seventeen --engine slurm --shards 4
   oversim sweep script seventeen_on_sixteen -o seventeen --engine hyperqueue --shards 4 --jobs 8
   oversim sweep script seventeen_on_sixteen -o seventeen --engine parallel --repeat 50 --until-ci 1%
+  oversim sweep script seventeen_on_sixteen -o /data/seventeen --engine kubernetes --shards 16
 
 Each shard gets the cpus of --jobs (default 4). Its time limit is twice the estimate, at least 10 minutes.
 

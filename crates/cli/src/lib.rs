@@ -7,19 +7,26 @@ mod args;
 mod bar;
 mod commands;
 mod complete;
+mod engines;
 mod failure;
+mod former;
 mod help;
+mod identity;
 mod input;
+mod manual;
+mod markdown;
 mod output;
 mod parts;
 mod say;
 mod signals;
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
+use experiment::renamed::RENAMED;
 use experiment::{PolicyEntry, PolicyRegistry};
 
 #[cfg(feature = "scx")]
@@ -28,6 +35,7 @@ use args::{Arguments, Command, Kernel, Machine, New};
 #[cfg(feature = "measured")]
 use args::{Calibrate, CalibrateWhat};
 use failure::Failure;
+use former::Words;
 
 /// The commands that run programs on this host.
 #[cfg(feature = "measured")]
@@ -57,16 +65,20 @@ pub fn main_with(own: &[&'static PolicyEntry]) -> ExitCode {
         Ok(policies) => {
             // Ends the process here if a shell asks for completions.
             complete::answer(&policies);
-            match Arguments::try_parse() {
+            let mut given = std::env::args_os();
+            let program = given.next();
+            let Words { words, remarks } = Words::of(RENAMED, given);
+            match Arguments::try_parse_from(program.into_iter().chain(words.iter().cloned())) {
                 Ok(arguments) => {
                     say::speak(arguments.quiet, arguments.verbose);
+                    remarks.iter().for_each(say::note);
                     signals::watch();
                     if output::is_lost() {
                         say::warning("standard output is closed or /dev/null: what it would show is lost");
                     }
                     execute(&arguments.command, &policies)
                 }
-                Err(error) => return refused(error),
+                Err(error) => return refused(error, &words),
             }
         }
         Err(sentence) => Err(Failure::Input(sentence)),
@@ -90,9 +102,8 @@ fn reading_files(policies: PolicyRegistry) -> PolicyRegistry {
 }
 
 /// Prints help, the version or what is wrong with the command line.
-fn refused(error: clap::Error) -> ExitCode {
-    let words: Vec<String> =
-        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+fn refused(error: clap::Error, words: &[OsString]) -> ExitCode {
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let error = advice::improved(error, &words);
     match error.print() {
         // Help that was asked for and could not be delivered. When standard error is closed, the exit code
@@ -115,6 +126,7 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         Command::Plot(plot) => commands::plot::plot(plot, policies),
         Command::Schema(schema) => commands::schema::schema(schema, policies),
         Command::Explain(explain) => commands::explain::explain(explain, policies),
+        Command::Docs(docs) => commands::docs::docs(docs, policies),
         Command::Lesson(lesson) => commands::lesson::lesson(lesson, policies, execute),
         Command::List(list) => commands::list::list(list, policies),
         Command::Import(import) => commands::import::import(import),
@@ -134,6 +146,8 @@ fn execute(command: &Command, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         #[cfg(feature = "measured")]
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(reproduce),
         Command::Sweep(sweep) => commands::sweep::sweep(sweep, policies),
+        #[cfg(feature = "artifact")]
+        Command::Artifact { command } => commands::artifact::artifact(command, policies),
         Command::Deadlines(deadlines) => commands::deadlines::deadlines(deadlines, policies),
         Command::Timeline(timeline) if timeline.step => commands::step::step(timeline, policies),
         Command::Timeline(timeline) => commands::timeline::timeline(timeline, policies),

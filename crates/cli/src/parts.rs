@@ -12,6 +12,9 @@ pub(crate) struct Part {
     commands: &'static [&'static str],
 }
 
+/// Archives of what a publication rests on.
+const ARTIFACT: Part =
+    Part { feature: "artifact", is_here: cfg!(feature = "artifact"), commands: &["artifact"] };
 /// Pictures as PNG and PDF, slides, traces for Perfetto, manual pages.
 pub(crate) const FORMATS: Part =
     Part { feature: "formats", is_here: cfg!(feature = "formats"), commands: &["man"] };
@@ -42,7 +45,7 @@ impl Part {
 
 /// What to say about a command that another build has.
 pub(crate) fn elsewhere(command: &str) -> Option<String> {
-    let all = [FORMATS, MEASURED, SCX];
+    let all = [ARTIFACT, FORMATS, MEASURED, SCX];
     let part = all.iter().find(|part| !part.is_here && part.commands.contains(&command))?;
     Some(part.sentence(&format!("`{command}`")))
 }
@@ -64,7 +67,7 @@ mod tests {
 
     #[test]
     fn tests_are_of_the_whole_program() {
-        assert!([FORMATS, MEASURED, SCX].iter().all(|part| part.is_here));
+        assert!([ARTIFACT, FORMATS, MEASURED, SCX].iter().all(|part| part.is_here));
         assert_eq!(elsewhere("twin"), None);
     }
 }

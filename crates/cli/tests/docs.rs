@@ -317,6 +317,43 @@ fn every_document_is_a_page_of_the_book() {
     }
 }
 
+/// The most words of a page that somebody has written: what one reads in about a quarter of an hour.
+const MOST_WORDS: usize = 4_000;
+
+/// The pages that a command writes, by the beginning of their path, and what each says of that command.
+const GENERATED: [(&str, &str); 4] = [
+    ("reference/", "OVERSIM_UPDATE=1"),
+    ("glossary.md", "OVERSIM_UPDATE=1"),
+    ("validation.md", "oversim reproduce --write ."),
+    ("validation-host.md", "oversim measure --write ."),
+];
+
+/// The words of a text: what has a letter or a digit.
+fn words(text: &str) -> usize {
+    text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
+}
+
+#[test]
+fn no_page_by_hand_is_too_long_and_generated_pages_say_what_writes_them() {
+    let (docs, mut broken) = (root().join("docs"), Vec::new());
+    for (path, page) in pages() {
+        let Ok(name) = path.strip_prefix(&docs).map(|name| name.display().to_string()) else { continue };
+        let words = words(&page);
+        match GENERATED.iter().find(|(begin, _)| name.starts_with(begin)) {
+            Some((_, command)) if !page.contains(command) => {
+                broken.push(format!("{name} does not say that `{command}` writes it"));
+            }
+            None if words > MOST_WORDS => {
+                broken.push(format!(
+                    "{name} has {words} words, {MOST_WORDS} are allowed: divide or shorten it"
+                ));
+            }
+            _ => {}
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
 #[test]
 fn the_readme_counts_the_claims() {
     let claims = validation::claims::shipped().unwrap();

@@ -30,5 +30,5 @@ pub mod sweep;
 mod threads;
 pub mod uncertainty;
 
-pub use notation::{encoding, lists, neutral, number, parameter, suggest, text, units};
+pub use notation::{encoding, lists, neutral, number, parameter, renamed, suggest, text, units};
 pub use policies::{Entry as PolicyEntry, Level as PolicyLevel, PolicyRegistry, is_file as is_policy_file};

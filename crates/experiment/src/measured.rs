@@ -41,6 +41,8 @@ pub fn outcome(plan: &RunPlan, run: &RunReport) -> (&'static str, String) {
 /// The metrics of a completed run that need no other run; none of a run that did not complete. `apps`: the
 /// names of the scenario's applications. Values have ten digits, as in results.
 #[must_use]
+// Compiled with the optimisation of its caller: a sweep computes the metrics of each run (Cargo.toml).
+#[inline]
 pub fn values(apps: &[String], plan: &RunPlan, run: &RunReport) -> Values {
     let mut values = Values::new();
     if run.outcome != Outcome::Completed {
@@ -71,9 +73,14 @@ pub fn several(apps: &[String], plan: &RunPlan) -> BTreeMap<String, usize> {
 }
 
 /// The value of each metric over the copies of an application; none without a copy.
+#[inline]
 fn measure(scope: Scope, samples: &[Sample<'_>]) -> Option<BTreeMap<String, f64>> {
     let of = METRICS.iter().filter(|m| m.scope == scope && m.reduction == Reduction::Statistics);
-    let value = |metric: &Metric| Some((metric.name.to_owned(), rounded(metric.of(samples)?)));
+    let value = |metric: &Metric| {
+        // Most metrics are not defined for most programs: only those that are get a name.
+        let value = rounded(metric.of(samples)?);
+        Some((metric.name.to_owned(), value))
+    };
     (!samples.is_empty()).then(|| of.filter_map(value).collect())
 }
 
@@ -144,17 +151,19 @@ pub fn refer_to_dedicated(
     }
 }
 
-/// The results of runs that were measured before. `provenance` names the scenario of the runs; its
-/// configurations, numbers and outcomes are those of the runs.
-#[must_use]
-pub fn results(provenance: Provenance, runs: impl Iterator<Item = Measured>, notes: Vec<Note>) -> Results {
-    let experiment = described(&provenance);
-    let mut samples = Samples::default();
-    for run in runs {
+/// The values of runs that were measured before, added run by run, so that the runs need not be held.
+#[derive(Default)]
+pub struct Gathered {
+    samples: Samples,
+}
+
+impl Gathered {
+    /// Adds a run. `apps`: the names of the scenario's applications.
+    pub fn add(&mut self, apps: &[String], run: &Measured) {
         let policy = run.policy.unwrap_or(NO_POLICY);
-        samples.add_relative_error(&[run.configuration], policy, run.error);
+        self.samples.add_relative_error(&[run.configuration], policy, run.error);
         for (name, metrics) in &run.values {
-            let app = experiment.apps.iter().position(|app| app == name);
+            let app = apps.iter().position(|app| app == name);
             let place = Place { configuration: run.configuration, policy, app };
             // A metric of all replicates is made of the values of another one.
             let of = if app.is_some() { "run_time" } else { "makespan" };
@@ -162,22 +171,29 @@ pub fn results(provenance: Provenance, runs: impl Iterator<Item = Measured>, not
             let measured = metrics.iter().map(|(metric, value)| (metric.as_str(), value));
             for (metric, value) in measured.chain(variation) {
                 if let Some(at) = position(app, metric) {
-                    samples.add_value(place, at, run.replicate, *value);
+                    self.samples.add_value(place, at, run.replicate, *value);
                 }
             }
         }
     }
-    Results {
-        schema: SCHEMA.into(),
-        cells: cells(&experiment, &samples),
-        comparisons: compare(&experiment, &samples, provenance.window),
-        best_partitions: Vec::new(),
-        notes,
-        replays: Vec::new(),
-        counters: Vec::new(),
-        uncertainty: None,
-        jobs: Vec::new(),
-        provenance,
+
+    /// The results of the runs. `provenance` names their scenario; its configurations, numbers and outcomes
+    /// are those of the runs.
+    #[must_use]
+    pub fn results(self, provenance: Provenance, notes: Vec<Note>) -> Results {
+        let experiment = described(&provenance);
+        Results {
+            schema: SCHEMA.into(),
+            cells: cells(&experiment, &self.samples),
+            comparisons: compare(&experiment, &self.samples, provenance.window),
+            best_partitions: Vec::new(),
+            notes,
+            replays: Vec::new(),
+            counters: Vec::new(),
+            uncertainty: None,
+            jobs: Vec::new(),
+            provenance,
+        }
     }
 }
 
@@ -188,6 +204,7 @@ fn described(provenance: &Provenance) -> Experiment {
         name: from.scenario,
         about: from.about,
         scenario_text: String::new(),
+        files: Vec::new(),
         axes: from.sweep,
         configurations: from.configurations,
         policies: from.policies,

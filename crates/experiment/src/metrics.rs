@@ -168,6 +168,7 @@ impl Metric {
 
     /// Its value in a run; `None` when it cannot be measured there. `samples`: one for each copy.
     #[must_use]
+    #[inline]
     pub fn of(&self, samples: &[Sample<'_>]) -> Option<f64> {
         let first = samples.first()?;
         if self.over == Over::Together {

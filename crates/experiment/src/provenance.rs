@@ -14,6 +14,7 @@ use scenario::configuration::{Axis, Configuration};
 use scenario::objective::Objective;
 use scenario::plan::{Experiment, Input};
 pub use scenario::plan::{MachineOrigin, Shortened};
+pub use sim_core::rng::GENERATOR;
 
 /// Version of the model: a change that moves any simulated number moves this name.
 pub const MODEL: &str = "oversim-model/13";
@@ -27,7 +28,7 @@ pub struct Provenance {
     pub version: String,
     /// Version of the model ([`MODEL`]).
     pub model: String,
-    /// Generator of random numbers ([`sim_core::rng::GENERATOR`]).
+    /// Generator of random numbers ([`GENERATOR`]).
     pub generator: String,
     /// Name of the scenario.
     pub scenario: String,
@@ -152,7 +153,7 @@ impl Provenance {
             tool: "oversim".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             model: MODEL.into(),
-            generator: sim_core::rng::GENERATOR.into(),
+            generator: GENERATOR.into(),
             scenario: experiment.name.clone(),
             about: experiment.about.trim().into(),
             scenario_sha256: sha256(experiment.scenario_text.as_bytes()),

@@ -42,13 +42,16 @@ pub fn scenarios() -> impl Iterator<Item = &'static BuiltIn> {
     BUILT_IN.iter().filter(|scenario| !LONG.contains(&scenario.name))
 }
 
+/// The name of each scenario with the digest that was recorded for it.
+pub fn recorded() -> impl Iterator<Item = (&'static str, &'static str)> {
+    RECORDED.lines().filter_map(|line| line.split_once(' '))
+}
+
 /// Simulates one scenario on `jobs` threads (0 = as many as this process may use) and compares its results
 /// with the recorded ones.
 #[must_use]
 pub fn check(scenario: &'static BuiltIn, jobs: usize) -> Checked {
-    let line =
-        RECORDED.lines().filter_map(|line| line.split_once(' ')).find(|(name, _)| *name == scenario.name);
-    let recorded = line.map_or("", |(_, digest)| digest);
+    let recorded = recorded().find(|(name, _)| *name == scenario.name).map_or("", |(_, digest)| digest);
     Checked { scenario: scenario.name, recorded, found: simulated(scenario, jobs) }
 }
 

@@ -198,6 +198,7 @@ pub fn p_value(sample: &[f64], error: f64) -> Option<f64> {
 /// `value` to `SIGNIFICANT_DIGITS` significant decimal digits, halves away from the even digit as formatting
 /// does.
 #[must_use]
+#[inline]
 pub fn rounded(value: f64) -> f64 {
     // Whole numbers of up to nine digits, as most counts are. The sum makes 0 of negative zero.
     if value.fract() == 0.0 && value.abs() < 1e9 {

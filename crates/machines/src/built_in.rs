@@ -91,6 +91,7 @@ fn synthetic(text: &str) -> Result<Entry, String> {
         kernel: None,
         lists: Lists::default(),
         notes: notes.collect(),
+        remarks: Vec::new(),
     })
 }
 

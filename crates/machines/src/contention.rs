@@ -1,7 +1,7 @@
 //! The law of contention, solved for the values that give measured rates back.
 //!
 //! Cores that ask for a rate `a` of a memory that has `b` read at `a / (1 + (a / b)^p)^(1 / p)`
-//! (`docs/model.md`, Bandwidth). With m = rate^-p this is a sum: m(read) = m(asked) + m(limit).
+//! (`docs/model/memory.md`, Bandwidth). With m = rate^-p this is a sum: m(read) = m(asked) + m(limit).
 
 /// A limit beyond so many times the rate that is read does not show: the rate is 1 % less than asked at most
 /// (p = 4).

@@ -52,6 +52,8 @@ pub struct Entry {
     pub lists: Lists,
     /// Sources of all of this.
     pub notes: Vec<Note>,
+    /// What the user of the file should know: names that have changed, sentences without full stop.
+    pub remarks: Vec<String>,
 }
 
 impl Entry {

@@ -1,9 +1,11 @@
 //! Machine files: from YAML text to an [`Entry`], every mistake with its place.
 
 use notation::diagnostics::{Diagnostic, Place};
+use notation::former_keys::rename_keys;
 use notation::lists::List;
 use notation::parameter::{Kind, Parameter, Values};
 use notation::reader::Reader;
+use notation::renamed::{RENAMED, What};
 use notation::yaml::{self, Content, Node};
 use sim_core::machine::{Level, Topology};
 
@@ -42,8 +44,9 @@ pub fn read(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
         let hint = "a machine file needs at least `name`, `summary` and `topology`";
         return Err(vec![Diagnostic::new(place, "the machine file is empty").hint(hint)]);
     }
-    let root = yaml::tree(source, text).map_err(|problem| vec![problem])?;
+    let mut root = yaml::tree(source, text).map_err(|problem| vec![problem])?;
     let mut reading = Reading(Reader::default());
+    rename_keys(RENAMED, What::MachineKey, &mut root, &[], &mut reading.0);
     let entry = reading.entry(&root);
     entry.filter(|_| reading.0.is_clean()).ok_or_else(|| reading.0.problems())
 }
@@ -79,7 +82,9 @@ impl Reading {
         }
         let (name, summary) = (name?, summary?);
         let about = about.unwrap_or_default();
-        Some(Entry { name, summary, about, topology_text: text, topology, kernel, values, lists, notes })
+        let remarks = self.0.remarks().to_vec();
+        let topology_text = text;
+        Some(Entry { name, summary, about, topology_text, topology, kernel, values, lists, notes, remarks })
     }
 
     fn name(&mut self, node: &Node) -> Option<String> {

@@ -1,9 +1,20 @@
-//! The nearest valid name to a mistyped one.
+//! The nearest valid name to a mistyped one, or the present name to a former one.
+
+use crate::renamed::{RENAMED, What, present};
 
 /// "; did you mean `x`?" for the nearest name, or nothing.
 #[must_use]
 pub fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// As [`hint`], for the name of a metric: the present one if it is a former one.
+#[must_use]
+pub fn metric_hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    match RENAMED.iter().find(|row| row.what == What::Metric && row.old == word) {
+        Some(row) => format!("; it is called `{}` since version {}.", row.new, row.since),
+        None => hint(word, names),
+    }
 }
 
 /// The sentence about a name that a registry does not hold, with the valid ones and the nearest.
@@ -27,10 +38,15 @@ pub(crate) fn few(known: &[&str]) -> String {
     if known.is_empty() || known.len() > 40 { String::new() } else { format!("known: {}", known.join(", ")) }
 }
 
-/// The candidate nearest to `word`, if one is near enough to have been meant (a third of its letters may
-/// differ; case is ignored). The first of equally near ones wins.
+/// The candidate that is the present name of `word` if that is a former name ([`RENAMED`]); else the nearest
+/// to `word`, if one is near enough to have been meant (a third of its letters may differ; case is ignored).
+/// The first of equally near ones wins.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some(present) = present(RENAMED, word, candidates.iter().copied()) {
+        return Some(present);
+    }
     let word = folded(word);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
@@ -81,6 +97,10 @@ mod tests {
         assert_eq!(nearest("seed", ["speed", "seed"]), Some("seed"));
         assert_eq!(nearest("cray", machines), None);
         assert_eq!(nearest("x", []), None);
+        assert_eq!(hint("sped", ["speed", "variation"]), "; did you mean `speed`?");
+        let former = "; it is called `variation` since version 1.0.0.";
+        assert_eq!(metric_hint("spread", ["speed", "variation"]), former);
+        assert_eq!(metric_hint("makespn", ["makespan"]), "; did you mean `makespan`?");
     }
 
     #[test]

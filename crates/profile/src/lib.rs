@@ -25,6 +25,7 @@ mod waiting;
 mod waits;
 
 use import::{Note, Refused};
+use notation::neutral;
 
 use crate::job::{Job, Word};
 use crate::model::App;
@@ -204,7 +205,8 @@ fn of_twin(sources: &[Source<'_>], at: usize, looked: bool, options: &Options) -
         ));
     }
     let (uncertain, asked) = twin::read(source)?;
-    let mut scenario = source.text.to_owned();
+    // Its comments may hold characters that are not seen, and lines of Windows.
+    let mut scenario = neutral::lines(source.text).into_owned();
     if !scenario.ends_with('\n') {
         scenario.push('\n');
     }

@@ -280,6 +280,14 @@ fn a_twin_is_taken_as_it_is_and_gets_the_range_of_its_traffic() {
 }
 
 #[test]
+fn comments_of_a_twin_bring_nothing_invisible_into_the_profile() {
+    let twin = "# Made by `oversim twin import`.\r\nname: twin\r\n# \u{202e}x\r\nmachine: core:2\r\n\
+        apps: { a: { workload: { spmd: { work: 1s } } } }\r\npolicies: [LOAD]\r\n";
+    let text = read(&[("twin.yaml", twin)], &Options::default()).text();
+    assert!(!text.contains(['\u{202e}', '\r']) && text.contains("\nname: twin\n"), "{text:?}");
+}
+
+#[test]
 fn what_is_asked_for_comes_in_the_order_of_its_effect() {
     let profile = read(&[("perf.csv", PERF)], &Options::default());
     let effect = |factor| Some(report::Effect { factor, at_least: false, beside: true });

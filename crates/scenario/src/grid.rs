@@ -79,7 +79,7 @@ impl Grid {
         text: &str,
         overrides: &Overrides,
     ) -> Result<Self, Problems> {
-        let Opened { sources, root, mut reader, applied, uncertain, text } =
+        let Opened { sources, root, mut reader, applied, uncertain, text, files } =
             Opened::read(policies, name, text, overrides)?;
         let known = reader.context.clone();
         let mut frame_read = None;
@@ -126,6 +126,7 @@ impl Grid {
             stepwise: overrides.stepwise,
             trial: Experiment {
                 scenario_text: text,
+                files,
                 overrides: applied,
                 uncertain: uncertain.into_iter().map(|found| found.value).collect(),
                 ..trial

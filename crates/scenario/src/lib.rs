@@ -12,6 +12,7 @@ mod graph_keys;
 mod graphs;
 mod grid;
 mod groups;
+pub mod inputs;
 mod json;
 mod judged;
 mod key;
@@ -21,6 +22,7 @@ pub mod labels;
 mod limits;
 pub mod machine_files;
 pub mod memory;
+mod named_files;
 mod nested;
 pub mod objective;
 mod overrides;
@@ -51,6 +53,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notation::diagnostics::{Diagnostic, Place, Problems, Sources};
+use notation::former_keys::rename_keys;
+use notation::renamed::{RENAMED, What};
 use notation::yaml::{self, Node};
 
 use ::policies::PolicyRegistry;
@@ -58,6 +62,8 @@ pub use defaults::{DEFAULT_KERNEL, default_kernel};
 pub use grid::{Configured, Grid};
 pub use key::{Edit, Inside, Key};
 pub use machines::Draw;
+pub use named_files::Included;
+use named_files::NamedFiles;
 pub use overrides::{Overrides, alike};
 use plan::Experiment;
 pub use settable::{SettablePath, settable};
@@ -124,6 +130,7 @@ pub fn examine(
             let (scenario_text, overrides_applied) = (opened.text, opened.applied);
             let mut done = Experiment {
                 scenario_text,
+                files: opened.files,
                 overrides: overrides_applied,
                 uncertain,
                 best_partition,
@@ -151,6 +158,8 @@ pub(crate) struct Opened {
     uncertain: Vec<Found>,
     /// The file, and behind it the machine files and the checksums of policy files.
     text: String,
+    /// The files that it names.
+    files: Vec<Included>,
 }
 
 impl Opened {
@@ -174,21 +183,25 @@ impl Opened {
         };
         let mut reader = Reader::new(known);
         let mut text = text.to_owned();
+        let mut files = NamedFiles::new(name, overrides.files.as_ref());
+        rename_keys(RENAMED, What::Key, &mut root, &["sweep", "uncertain"], &mut reader);
+        let overrides = &overrides.with_present_names(&mut reader);
         // Overrides name policies by their labels.
         policy_files::unfold(&mut root);
         // Overrides name parts of programs, and files of others.
-        text.push_str(&program_files::read_all(&mut root, name, &mut sources, &mut reader));
+        text.push_str(&program_files::read_all(&mut root, &mut files, &mut sources, &mut reader));
         let applied = overrides.apply(&mut root, &mut sources, &mut reader);
-        text.push_str(&program_files::read_all(&mut root, name, &mut sources, &mut reader));
-        text.push_str(&machine_files::read_all(&root, name, &mut sources, &mut reader));
+        text.push_str(&program_files::read_all(&mut root, &mut files, &mut sources, &mut reader));
+        text.push_str(&machine_files::read_all(&root, &mut files, &mut sources, &mut reader));
         policy_files::unfold(&mut root);
-        text.push_str(&policy_files::read_all(&root, name, &mut reader));
+        text.push_str(&policy_files::read_all(&root, &mut files, &mut reader));
         reader.context.sources = Arc::new(sources.clone());
         let uncertain = uncertain_paths::read(&root, &mut reader);
         if let Some(draw) = overrides.draw {
             uncertain_paths::set_drawn(&mut root, &uncertain, draw);
         }
-        Ok(Self { sources, root, reader, applied, uncertain, text })
+        let files = files.read;
+        Ok(Self { sources, root, reader, applied, uncertain, text, files })
     }
 
     /// Tries the ends of uncertain values in a scenario that is right so far. A draw has values of its own.

@@ -1,17 +1,15 @@
 //! Machine files that a scenario names: `machine: path/to/file.yaml`, relative to the scenario's own file.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use machines::Entry;
 use notation::diagnostics::{Diagnostic, Place, Sources};
-use notation::encoding::{Unreadable, decode};
-use notation::yaml::{self, Content, MAX_BYTES, Node};
+use notation::yaml::{self, Content, Node};
 
 use crate::Reader;
 use crate::keys::Scenario;
+use crate::named_files::NamedFiles;
+pub use crate::named_files::{Refused, text_of};
 
 /// True when a machine's name is the path of a file: it ends like one or has a slash.
 #[must_use]
@@ -22,15 +20,19 @@ pub fn is_file(name: &str) -> bool {
 
 /// Reads all machine files that a scenario and its sweep name into the reader, and returns their texts one
 /// after another.
-pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reader: &mut Reader) -> String {
-    let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
+pub(crate) fn read_all(
+    root: &Node,
+    files: &mut NamedFiles<'_>,
+    sources: &mut Sources,
+    reader: &mut Reader,
+) -> String {
     let mut texts = String::new();
     for (name, place) in named(root) {
         if !is_file(name) || reader.context.machines.contains_key(name) {
             continue;
         }
-        let path = folder.join(name);
-        let entry = match text_of(&path) {
+        let (path, text) = files.text(name);
+        let entry = match text {
             Err(Refused::Absent(why)) => {
                 reader.wrong(place, format!("cannot read the machine file {}: {why}", path.display()));
                 None
@@ -45,7 +47,10 @@ pub(crate) fn read_all(root: &Node, scenario: &str, sources: &mut Sources, reade
             Ok(text) => {
                 let source = sources.add(&path.display().to_string(), &text);
                 texts.push_str(&text);
-                entry(source, &text).map_err(|all| all.into_iter().for_each(|one| reader.add(one))).ok()
+                let entry =
+                    entry(source, &text).map_err(|all| all.into_iter().for_each(|one| reader.add(one))).ok();
+                entry.iter().flat_map(|entry| &entry.remarks).for_each(|remark| reader.remark(remark));
+                entry
             }
         };
         Arc::make_mut(&mut reader.context.machines).insert(name.to_owned(), entry);
@@ -66,31 +71,6 @@ pub fn entry(source: u32, text: &str) -> Result<Entry, Vec<Diagnostic>> {
         return Err(vec![Diagnostic::new(place, message).hint("give this one another `name`")]);
     }
     Ok(entry)
-}
-
-/// Why there is no text of a machine file.
-pub enum Refused {
-    /// The file cannot be read: a half-sentence.
-    Absent(String),
-    /// It is no text, or longer than any machine needs.
-    Unreadable(Box<Unreadable>),
-}
-
-/// The text of a file, up to the size no machine needs.
-///
-/// # Errors
-/// Why there is none.
-pub fn text_of(path: &Path) -> Result<String, Refused> {
-    let mut bytes = Vec::new();
-    let absent = |e: io::Error| Refused::Absent(e.to_string());
-    let file = File::open(path).map_err(absent)?;
-    let size = file.metadata().ok().map(|about| about.len());
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(absent)?;
-    if bytes.len() > MAX_BYTES {
-        let refused = Unreadable::too_long("machine file", size, MAX_BYTES as u64);
-        return Err(Refused::Unreadable(Box::new(refused)));
-    }
-    decode(bytes).map_err(Refused::Unreadable)
 }
 
 /// The machines a scenario names: at `machine`, and in its sweep.

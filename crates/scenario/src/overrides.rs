@@ -1,10 +1,13 @@
 //! What the command line changes in a scenario: single values, axes of the sweep, policies, seeds.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use machines::Draw;
 use notation::diagnostics::{Diagnostic, Place, Sources};
+use notation::former_keys::rename_path;
 use notation::neutral::first_invisible;
+use notation::renamed::{RENAMED, What};
 use notation::suggest::nearest;
 use notation::yaml::{self, Content, Node};
 use policies::is_file;
@@ -54,9 +57,21 @@ pub struct Overrides {
     /// The memory that there is: a scenario whose plan does not fit is refused before it is made. None: no
     /// limit.
     pub limit: Option<Limit>,
+    /// Where the files are that the scenario and the changes name, by name; others do not exist. None:
+    /// relative to the scenario.
+    pub files: Option<BTreeMap<String, PathBuf>>,
 }
 
 impl Overrides {
+    /// The same with the present names of keys.
+    pub(super) fn with_present_names(&self, reader: &mut Reader) -> Self {
+        let mut present = self.clone();
+        for path in present.set.iter_mut().chain(&mut present.sweep).chain(&mut present.vary) {
+            rename_path(RENAMED, What::Key, path, reader);
+        }
+        present
+    }
+
     /// Applies the overrides and returns them as `path=value`, axes as `sweep.path=values`.
     pub(super) fn apply(&self, root: &mut Node, sources: &mut Sources, reader: &mut Reader) -> Vec<String> {
         let mut applied = Vec::new();

@@ -282,6 +282,10 @@ pub(crate) fn unknown_path(root: &Node, path: &str, at: Place, edit: Edit) -> Di
     let parts: Vec<&str> = path.split('.').collect();
     let hint = match parts.as_slice() {
         ["sweep", ..] => "`--sweep PATH=a,b,c` changes the sweep".to_owned(),
+        ["seed" | "seeds" | "repeat" | "replicates"] if edit == Edit::Sweep => {
+            "seeds are replicates: `--repeat 4` runs each configuration with 4 seeds, from `--seed` on"
+                .to_owned()
+        }
         ["policies" | "policy"] => "`--policy A,B` chooses policies".to_owned(),
         ["policies", label, rest @ ..]
             if policy_labels(root).iter().all(|l| !l.eq_ignore_ascii_case(label)) =>

@@ -14,6 +14,7 @@ use sim_core::program::{AppSpec, Objects};
 use sim_core::time::Time;
 
 use crate::configuration::{Axis, Configuration};
+use crate::named_files::Included;
 use crate::objective::Objective;
 pub use crate::uncertain::UncertainValue;
 use crate::written::Written;
@@ -31,6 +32,8 @@ pub struct Experiment {
     pub about: String,
     /// The file as read, byte for byte, and after it the machine files it names (provenance).
     pub scenario_text: String,
+    /// The files that it names, each once, in the order read.
+    pub files: Vec<Included>,
     /// The swept paths with their values; empty without a sweep.
     pub axes: Vec<Axis>,
     /// The combinations of their values in the order written, the first path slowest; exactly one without a

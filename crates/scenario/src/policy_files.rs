@@ -3,13 +3,13 @@
 
 use std::fmt::Write;
 use std::mem;
-use std::path::{Path, PathBuf};
 
 use notation::diagnostics::{Diagnostic, Place};
 use notation::yaml::{Content, Entry, Node};
 use policies::is_file;
 
 use crate::Reader;
+use crate::named_files::NamedFiles;
 use crate::policies::BESIDE;
 
 /// The key of a policy's name where its parameters stand beside it.
@@ -52,16 +52,22 @@ pub(crate) fn unfold(root: &mut Node) {
 
 /// Reads all policy files that a scenario and its sweep name into the registry of the reader. Returns what
 /// belongs to the text of the scenario: a comment with the name and the checksum of each.
-pub(crate) fn read_all(root: &Node, scenario: &str, reader: &mut Reader) -> String {
-    let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
+pub(crate) fn read_all(root: &Node, files: &mut NamedFiles<'_>, reader: &mut Reader) -> String {
     let mut text = String::new();
     for (name, place) in named(root) {
         if !is_file(name) || reader.context.policies.has_file(name) {
             continue;
         }
-        let path = folder.join(name);
+        let path = match files.path(name) {
+            Ok(path) => path,
+            Err(why) => {
+                reader.wrong(place, format!("cannot use the policy file {name}: {why}"));
+                continue;
+            }
+        };
         match reader.context.policies.read_file(name, &path) {
             Ok(sha256) => {
+                files.keep_file(name, &path);
                 let _ = write!(text, "\n# policy file {name}, SHA-256 {sha256}\n");
             }
             Err((problem, hint)) => {

@@ -1,13 +1,11 @@
 //! Files of programs that a scenario names, and of graphs that programs name: `program: path/to/file.yaml`,
 //! relative to the scenario's file.
 
-use std::path::{Path, PathBuf};
-
 use notation::diagnostics::{Place, Sources};
 use notation::yaml::{Content, Node, tree};
 
 use crate::Reader;
-use crate::machine_files::{Refused, text_of};
+use crate::named_files::{NamedFiles, Refused};
 
 /// True for the path of a file: it ends like one.
 pub(crate) fn is_file(name: &str) -> bool {
@@ -19,17 +17,16 @@ pub(crate) fn is_file(name: &str) -> bool {
 /// names, then those of graphs that the programs name, and returns their texts one after another.
 pub(crate) fn read_all(
     root: &mut Node,
-    scenario: &str,
+    files: &mut NamedFiles<'_>,
     sources: &mut Sources,
     reader: &mut Reader,
 ) -> String {
-    let folder = Path::new(scenario).parent().map(PathBuf::from).unwrap_or_default();
     let mut texts = String::new();
     let mut read = |node: &mut Node, what: &str| {
         let Content::Scalar(name) = &node.content else { return };
         if is_file(name) {
             let (name, place) = (name.clone(), node.place);
-            if let Some((text, tree)) = file(&folder.join(name), (what, place), sources, reader) {
+            if let Some((text, tree)) = file((&name, files), (what, place), sources, reader) {
                 texts.push_str(&text);
                 *node = tree;
             }
@@ -105,12 +102,13 @@ fn swept<'a>(node: &'a mut Node, nodes: &mut Vec<&'a mut Node>) {
 
 /// The text of a file and its tree; what is wrong goes to the reader.
 fn file(
-    path: &Path,
+    (name, files): (&str, &mut NamedFiles<'_>),
     (what, place): (&str, Place),
     sources: &mut Sources,
     reader: &mut Reader,
 ) -> Option<(String, Node)> {
-    match text_of(path) {
+    let (path, text) = files.text(name);
+    match text {
         Err(Refused::Absent(why)) => {
             reader.wrong(place, format!("cannot read the {what} {}: {why}", path.display()));
             None

@@ -332,6 +332,7 @@ pub(crate) fn assemble(
         name: frame.name,
         about: frame.about,
         scenario_text: String::new(),
+        files: Vec::new(),
         axes,
         configurations,
         policies: labels,

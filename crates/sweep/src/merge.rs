@@ -8,8 +8,8 @@ use serde::Serialize;
 #[cfg(feature = "parquet")]
 use crate::columns::{Table, of_axes};
 use crate::plan::Plan;
-use crate::read::configurations;
-use crate::row::Row;
+use crate::read::{configurations, in_plan, unreadable};
+use crate::row::{Brief, Row};
 use crate::status::Status;
 use crate::store::{Store, StoreError};
 use crate::unnamed::Unnamed;
@@ -61,15 +61,24 @@ pub fn merge(store: &Store, plan: &Plan) -> Result<Merged, StoreError> {
         .and_then(|file| Table::new(file, plan, of_axes(&plan.provenance.sweep)))
         .map_err(table_failed)?;
     let mut runs = 0;
-    configurations(plan, &index, &mut |rows: Vec<Row>| {
-        for row in &rows {
-            writeln!(lines, "{}", row.line()).map_err(failed)?;
-        }
-        runs += rows.len() as u64;
-        #[cfg(feature = "parquet")]
-        table.add(&rows).map_err(table_failed)?;
-        Ok(())
-    })?;
+    if are_final(plan) {
+        index.read(&mut |run, line| {
+            let row = Brief::read(line).map_err(|why| unreadable(run, &why))?;
+            in_plan(plan, run, row.configuration, row.replicate)?;
+            runs += 1;
+            writeln!(lines, "{line}").map_err(failed)
+        })?;
+    } else {
+        configurations(plan, &index, &mut |rows: Vec<Row>| {
+            for row in &rows {
+                writeln!(lines, "{}", row.line()).map_err(failed)?;
+            }
+            runs += rows.len() as u64;
+            #[cfg(feature = "parquet")]
+            table.add(&rows).map_err(table_failed)?;
+            Ok(())
+        })?;
+    }
     lines.finish().map_err(failed)?;
     #[cfg(feature = "parquet")]
     table.finish().and_then(Unnamed::finish).map_err(table_failed)?;
@@ -79,4 +88,10 @@ pub fn merge(store: &Store, plan: &Plan) -> Result<Merged, StoreError> {
         table_path.clone(),
     ];
     Ok(Merged::Whole(runs, files))
+}
+
+/// Whether the lines of the parts are those of the merged file. Otherwise metrics that refer to dedicated
+/// runs are added to them, or their values are written to a table, too.
+const fn are_final(plan: &Plan) -> bool {
+    plan.dedicated.is_empty() && cfg!(not(feature = "parquet"))
 }

@@ -144,6 +144,18 @@ impl Plan {
         replicate * self.slots() as u64 + place.slot as u64
     }
 
+    /// Where the run of this number belongs.
+    #[must_use]
+    pub fn place(&self, run: u64) -> Place {
+        let slots = (self.slots() as u64).max(1);
+        let (replicate, replicates) = (run / slots, u64::from(self.most_replicates()).max(1));
+        Place {
+            configuration: replicate / replicates,
+            replicate: (replicate % replicates) as u32,
+            slot: (run % slots) as usize,
+        }
+    }
+
     /// In which fields the plan differs from another one, a list.
     #[must_use]
     pub fn differences(&self, other: &Self) -> String {
@@ -181,7 +193,13 @@ impl Shard {
     /// Whether a replicate of a configuration belongs to the shard.
     #[must_use]
     pub fn has(self, plan: &Plan, configuration: u64, replicate: u32) -> bool {
-        let of = u64::from(self.of);
+        Self::holder(plan, self.of, configuration, replicate) == self.index
+    }
+
+    /// Which of `of` shards, at least 1, has a replicate of a configuration.
+    #[must_use]
+    pub fn holder(plan: &Plan, of: u32, configuration: u64, replicate: u32) -> u32 {
+        let of = u64::from(of);
         let by_configuration =
             plan.until.is_some() || plan.configurations >= of.saturating_mul(CONFIGURATIONS_PER_SHARD);
         let position = if by_configuration {
@@ -189,13 +207,18 @@ impl Shard {
         } else {
             configuration * u64::from(plan.most_replicates()) + u64::from(replicate)
         };
-        position % of == u64::from(self.index)
+        (position % of) as u32
     }
 
     /// Its name in messages and files: `3-of-17`.
     #[must_use]
     pub fn name(self) -> String {
         format!("{}-of-{}", self.index, self.of)
+    }
+
+    /// The number of shards in such a name.
+    pub(crate) fn count_in(name: &str) -> Option<u32> {
+        name.split_once("-of-")?.1.parse().ok().filter(|of| *of > 0)
     }
 }
 

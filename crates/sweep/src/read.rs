@@ -23,11 +23,8 @@ pub(crate) fn configurations(
 ) -> Result<(), StoreError> {
     let mut rows: Vec<Row> = Vec::new();
     index.read(&mut |run, line| {
-        let row =
-            Row::read(line).map_err(|why| StoreError::Failed(format!("run {run} cannot be read: {why}")))?;
-        if row.configuration >= plan.configurations || row.replicate >= plan.most_replicates() {
-            return Err(StoreError::Failed(format!("run {run} cannot be read: the plan has no such run")));
-        }
+        let row = Row::read(line).map_err(|why| unreadable(run, &why))?;
+        in_plan(plan, run, row.configuration, row.replicate)?;
         if rows.first().is_some_and(|first| first.configuration != row.configuration) {
             each(referred(plan, std::mem::take(&mut rows)))?;
         }
@@ -35,6 +32,22 @@ pub(crate) fn configurations(
         Ok(())
     })?;
     if rows.is_empty() { Ok(()) } else { each(referred(plan, rows)) }
+}
+
+/// The error of a line that is not that of a run.
+pub(crate) fn unreadable(run: u64, why: &str) -> StoreError {
+    StoreError::Failed(format!("run {run} cannot be read: {why}"))
+}
+
+/// Refuses a line whose configuration and replicate are not those that the plan has under its number.
+pub(crate) fn in_plan(plan: &Plan, run: u64, configuration: u64, replicate: u32) -> Result<(), StoreError> {
+    let place = plan.place(run);
+    let there = place.configuration < plan.configurations;
+    if there && (place.configuration, place.replicate) == (configuration, replicate) {
+        Ok(())
+    } else {
+        Err(unreadable(run, "the plan has no such run"))
+    }
 }
 
 /// The runs of a configuration with metrics that refer to its dedicated runs.
@@ -104,7 +117,7 @@ pub fn results(store: &Store, plan: &Plan, only: Option<(&str, &str)>) -> Result
         digest: hex(&gathered.digest.finalize()),
         ..plan.provenance.clone()
     };
-    let results = measured::results(provenance, gathered.runs.into_iter(), gathered.notes);
+    let results = gathered.values.results(provenance, gathered.notes);
     check_texts(&results).and_then(|()| check_places(&results.provenance)).map_err(|wrong| {
         StoreError::Refused(format!("{} cannot be read: {wrong}", store.directory().display()))
     })?;
@@ -117,7 +130,7 @@ struct Gathered {
     configurations: Vec<Configuration>,
     /// The number of each of them in the plan.
     numbers: Vec<u64>,
-    runs: Vec<Measured>,
+    values: measured::Gathered,
     notes: Vec<Note>,
     outcomes: Outcomes,
     digest: Hash,
@@ -158,7 +171,8 @@ impl Gathered {
             }
             // Configurations without runs are left out of the results.
             let configuration = self.configurations.len();
-            self.runs.push(Measured { configuration, ..measured(plan, &mut row) });
+            let run = Measured { configuration, ..measured(plan, &mut row) };
+            self.values.add(&plan.provenance.apps, &run);
         }
         self.configurations.push(Configuration { label, settings, places });
     }

@@ -1,5 +1,6 @@
 //! A run of a sweep as a line of JSON.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use experiment::measured::Values;
@@ -75,9 +76,7 @@ impl Row {
     /// # Errors
     /// A sentence.
     pub fn read(line: &str) -> Result<Self, String> {
-        if let Some((_, c)) = first_invisible(line) {
-            return Err(format!("it contains the invisible character U+{:04X}", u32::from(c)));
-        }
+        visible(line)?;
         serde_json::from_str(line).map_err(|error| error.to_string())
     }
 
@@ -86,5 +85,37 @@ impl Row {
     pub fn number(line: &str) -> Option<u64> {
         let digits = line.strip_prefix(HEAD)?;
         digits.split(',').next()?.parse().ok()
+    }
+}
+
+/// What a line says without its values: enough to count and to order runs, in a quarter of the time.
+#[derive(Deserialize)]
+pub(crate) struct Brief<'a> {
+    pub(crate) configuration: u64,
+    pub(crate) replicate: u32,
+    #[serde(borrow)]
+    pub(crate) outcome: Cow<'a, str>,
+}
+
+impl<'a> Brief<'a> {
+    /// What a line says. The rest of the line is JSON, too.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(crate) fn read(line: &'a str) -> Result<Self, String> {
+        visible(line)?;
+        serde_json::from_str(line).map_err(|error| error.to_string())
+    }
+}
+
+/// Refuses invisible characters.
+fn visible(line: &str) -> Result<(), String> {
+    // Nearly all lines are plain ASCII, for which this takes a hundredth of the time of the rest.
+    if line.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
+        return Ok(());
+    }
+    match first_invisible(line) {
+        Some((_, c)) => Err(format!("it contains the invisible character U+{:04X}", u32::from(c))),
+        None => Ok(()),
     }
 }

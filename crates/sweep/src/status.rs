@@ -1,10 +1,11 @@
 //! What a directory has of its plan.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::plan::{Place, Plan};
-use crate::row::{COMPLETED, Row};
+use crate::plan::{Place, Plan, Shard};
+use crate::row::{Brief, COMPLETED, Row};
 use crate::store::{Index, Store, StoreError};
 use crate::until::{self, Known, Need};
 
@@ -25,6 +26,10 @@ pub struct Status {
     pub missing: u64,
     /// The missing runs as ranges of numbers, both ends included.
     pub ranges: Vec<(u64, u64)>,
+    /// Into how many shards the runs that are there were divided, the largest number; 0 if they were not.
+    pub of: u32,
+    /// The missing runs by shard, where there are shards.
+    pub shards: BTreeMap<u32, u64>,
 }
 
 impl Status {
@@ -40,32 +45,32 @@ impl Status {
     pub(crate) fn with_index(store: &Store, plan: &Plan) -> Result<(Self, Index), StoreError> {
         let mut status = Self::default();
         let mut known = Known::new();
-        let mut runs: Vec<u64> = Vec::new();
         let mut wrong = None;
-        let index = store.index(&mut |run, line| {
-            runs.push(run);
-            match Row::read(line) {
-                Ok(row) => {
+        let index = store.index(&mut |_, line| {
+            let outcome = if plan.until.is_some() {
+                Row::read(line).map(|row| {
                     until::add(plan, &mut known, &row);
-                    if row.outcome != COMPLETED {
-                        *status.not_completed.entry(row.outcome).or_default() += 1;
-                    }
-                }
+                    Cow::from(row.outcome)
+                })
+            } else {
+                Brief::read(line).map(|row| row.outcome)
+            };
+            match outcome {
+                Ok(outcome) if outcome == COMPLETED => {}
+                Ok(outcome) => *status.not_completed.entry(outcome.into_owned()).or_default() += 1,
                 Err(why) => wrong = Some(why),
             }
         })?;
         if let Some(why) = wrong {
             return Err(StoreError::Failed(format!("a line cannot be read: {why}")));
         }
-        runs.sort_unstable();
-        runs.dedup();
-        status.runs = runs.len() as u64;
-        status.count(plan, &runs, &known);
+        status.count(plan, &index, &known);
         Ok((status, index))
     }
 
-    fn count(&mut self, plan: &Plan, runs: &[u64], known: &Known) {
-        let mut there = runs.iter().copied().peekable();
+    fn count(&mut self, plan: &Plan, index: &Index, known: &Known) {
+        let mut there = index.runs().peekable();
+        self.runs = index.runs().count() as u64;
         for configuration in 0..plan.configurations {
             let replicates = match plan.until {
                 None => plan.provenance.repeat,
@@ -88,6 +93,13 @@ impl Status {
             }
             self.complete += u64::from(self.missing == before);
         }
+        let Some(of) = index.shards.last().copied().filter(|of| *of > 1) else { return };
+        for run in self.ranges.iter().flat_map(|(first, last)| *first..=*last) {
+            let place = plan.place(run);
+            let index = Shard::holder(plan, of, place.configuration, place.replicate);
+            *self.shards.entry(index).or_default() += 1;
+        }
+        self.of = of;
     }
 
     /// True when no run is missing.

@@ -6,21 +6,23 @@
 //! renamed. A journal is locked by its worker; the journal of a dead worker becomes a part as soon as
 //! another one starts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::plan::{Plan, SCHEMA, hex};
+use crate::crc::crc32;
+use crate::plan::{Plan, SCHEMA, Shard, hex};
 use crate::request::Request;
 use crate::row::Row;
-use crate::unfinished;
+use crate::unfinished::{self, UnfinishedDirectory};
 use crate::unnamed::Unnamed;
 use hmac_sha256::Hash;
 use notation::neutral;
+use scenario::inputs::{self, Inputs};
 use serde::{Deserialize, Serialize};
 
 /// The file of the plan.
@@ -33,8 +35,6 @@ const LOGS: &str = "logs";
 const AGAIN: Duration = Duration::from_millis(50);
 /// Runs of a journal that become a part: few enough to be sorted in memory.
 const PART: usize = 4096;
-/// Hexadecimal digits of the checksum of a journal's line.
-const CHECK: usize = 16;
 
 /// Why the directory cannot be used.
 #[derive(Debug)]
@@ -53,11 +53,16 @@ impl StoreError {
 
 type Done<T> = Result<T, StoreError>;
 
+/// Lines of a file with the numbers of their runs.
+type Numbered<'a> = Vec<(u64, &'a str)>;
+
 /// The directory of a sweep.
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
     plan: String,
+    /// Other directories of the same sweep, which are only read.
+    others: Vec<PathBuf>,
 }
 
 /// The first line of a part.
@@ -69,8 +74,15 @@ struct Head {
     plan: String,
     /// How many there are.
     runs: usize,
-    /// SHA-256 of all that follows this line, hex.
-    sha256: String,
+    /// CRC-32 of all that follows this line, hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    crc32: Option<String>,
+    /// SHA-256 of the same, hex, in parts from before version 1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    /// The shard of its worker, `3-of-17`; absent in copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shard: Option<String>,
 }
 
 /// Where the line of a run is.
@@ -88,6 +100,8 @@ pub(crate) struct Found {
 pub(crate) struct Index {
     files: Vec<PathBuf>,
     pub(crate) found: Vec<Found>,
+    /// Into how many shards the workers divided the runs.
+    pub(crate) shards: BTreeSet<u32>,
 }
 
 /// Whether a directory is that of a sweep.
@@ -136,6 +150,27 @@ fn make(directory: &Path) -> Done<()> {
 }
 
 impl Store {
+    /// Stores what the plan was read from, unless it is there: equal plans have equal inputs.
+    ///
+    /// # Errors
+    /// The directory cannot be written.
+    pub fn keep(&self, inputs: &Inputs) -> Done<()> {
+        let path = self.directory.join(inputs::DIRECTORY);
+        let failed = |error: io::Error| StoreError::failed("write", &path, &error);
+        if path.is_dir() {
+            return Ok(());
+        }
+        let unfinished = UnfinishedDirectory::new(&self.directory).map_err(failed)?;
+        for (name, bytes) in inputs.contents() {
+            unfinished.add(Path::new(&name), |out| out.write_all(&bytes)).map_err(failed)?;
+        }
+        match unfinished.name(&path) {
+            // Another worker was faster.
+            Err(_) if path.is_dir() => Ok(()),
+            named => named.map_err(failed),
+        }
+    }
+
     /// The directory with the sweep of a plan; made if it is not there.
     ///
     /// # Errors
@@ -176,7 +211,7 @@ impl Store {
         }
         // A copy of the directory may lack it: archives leave out empty directories.
         make(&directory.join(PARTS))?;
-        Ok(Self { directory: directory.to_owned(), plan: plan.plan.clone() })
+        Ok(Self { directory: directory.to_owned(), plan: plan.plan.clone(), others: Vec::new() })
     }
 
     /// The directory of a sweep that is there.
@@ -191,7 +226,32 @@ impl Store {
             return Err(StoreError::Refused(message));
         }
         let plan = plan(directory)?;
-        Ok((Self { directory: directory.to_owned(), plan: plan.plan.clone() }, plan))
+        Ok((Self { directory: directory.to_owned(), plan: plan.plan.clone(), others: Vec::new() }, plan))
+    }
+
+    /// The directories of one sweep, whose workers did not share a file system. The first one is that of the
+    /// store, and the others are only read.
+    ///
+    /// # Errors
+    /// There are none, or one of them is not that of the sweep in the first one.
+    pub fn open_all(directories: &[PathBuf]) -> Done<(Self, Plan)> {
+        let (first, others) = directories
+            .split_first()
+            .ok_or_else(|| StoreError::Refused("name the directory of a sweep".to_owned()))?;
+        let (mut store, plan) = Self::open(first)?;
+        for other in others {
+            let (_, its) = Self::open(other)?;
+            if its != plan {
+                return Err(StoreError::Refused(format!(
+                    "{} holds the sweep of another plan than {}, which differs in {}",
+                    other.display(),
+                    first.display(),
+                    plan.differences(&its)
+                )));
+            }
+            store.others.push(other.clone());
+        }
+        Ok((store, plan))
     }
 
     /// The lines of all runs that are there, in the order of runs.
@@ -207,6 +267,27 @@ impl Store {
         Ok(lines)
     }
 
+    /// Adds those runs that another directory of the same plan has and whose numbers are wanted, in parts
+    /// that depend on nothing else.
+    ///
+    /// # Errors
+    /// A directory cannot be read or written.
+    pub fn copy(&self, from: &Self, wanted: &dyn Fn(u64) -> bool) -> Done<()> {
+        let mut lines = BTreeMap::new();
+        from.index(&mut |_, _| {})?.read(&mut |run, line| {
+            if wanted(run) {
+                lines.insert(run, line.to_owned());
+            }
+            if lines.len() < PART {
+                return Ok(());
+            }
+            let full = self.seal(&lines, None);
+            lines.clear();
+            full
+        })?;
+        self.seal(&lines, None)
+    }
+
     /// Adds runs that another directory of the same plan had.
     ///
     /// # Errors
@@ -218,29 +299,36 @@ impl Store {
                 let run = Row::read(line).map_err(|_| wrong(line))?.run;
                 Ok((run, line.clone()))
             });
-            self.seal(&numbered.collect::<Done<_>>()?, &Unnamed::new)?;
+            self.seal(&numbered.collect::<Done<_>>()?, None)?;
         }
         Ok(())
     }
 
-    /// Writes runs as a part; `make` begins a file.
-    fn seal(&self, lines: &BTreeMap<u64, String>, make: &dyn Fn(&Path) -> io::Result<Unnamed>) -> Done<()> {
+    /// Writes runs as a part. `shard`: whose, under the lock of its journal.
+    fn seal(&self, lines: &BTreeMap<u64, String>, shard: Option<String>) -> Done<()> {
         let Some(first) = lines.keys().next() else { return Ok(()) };
         let mut body = String::new();
         for line in lines.values() {
             body.push_str(line);
             body.push('\n');
         }
+        let sum = check(&body);
         let head = Head {
             kind: "part".into(),
             schema: SCHEMA.into(),
             plan: self.plan.clone(),
             runs: lines.len(),
-            sha256: hex(&Hash::hash(body.as_bytes())),
+            crc32: Some(sum.clone()),
+            sha256: None,
+            shard,
         };
-        let name = format!("{first:010}-{}.part", &head.sha256[..8]);
+        let name = format!("{first:010}-{sum}.part");
         let path = self.parts().join(name);
-        let written = make(&path).and_then(|mut file| {
+        let begun = match &head.shard {
+            Some(shard) => Unnamed::of(&path, shard),
+            None => Unnamed::new(&path),
+        };
+        let written = begun.and_then(|mut file| {
             writeln!(file, "{}", serde_json::to_string(&head)?)?;
             file.write_all(body.as_bytes())?;
             file.finish()
@@ -267,7 +355,7 @@ impl Store {
     /// Files cannot be read or written.
     pub(crate) fn journal(&self, request: &Request<'_>) -> Done<Option<Journal<'_>>> {
         let own = self.parts().join(format!("{}.open", request.shard.name()));
-        for path in self.files("open")? {
+        for path in Self::files(&self.parts(), "open")? {
             if path != own
                 && let Lock::Here(mut journal) = self.lock(&path)?
             {
@@ -327,12 +415,11 @@ impl Store {
         Ok(if known { Lock::Here(journal) } else { Lock::Unknown(journal) })
     }
 
-    /// The files of the directory of parts with an ending, by name.
-    fn files(&self, ending: &str) -> Done<Vec<PathBuf>> {
-        let parts = self.parts();
-        let failed = |error: &io::Error| StoreError::failed("read", &parts, error);
+    /// The files of a directory of parts with an ending, by name.
+    fn files(parts: &Path, ending: &str) -> Done<Vec<PathBuf>> {
+        let failed = |error: &io::Error| StoreError::failed("read", parts, error);
         let mut files = Vec::new();
-        let entries = match fs::read_dir(&parts) {
+        let entries = match fs::read_dir(parts) {
             // A directory without parts has no runs.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
             entries => entries.map_err(|error| failed(&error))?,
@@ -354,15 +441,21 @@ impl Store {
     /// A part is damaged or belongs to another plan, or a file cannot be read.
     pub(crate) fn index(&self, each: &mut dyn FnMut(u64, &str)) -> Done<Index> {
         let mut index = Index::default();
+        let directories = || std::iter::once(&self.directory).chain(&self.others);
         // Journals first: a worker may turn one into a part meanwhile.
-        for ending in ["open", "part"] {
-            for path in self.files(ending)? {
+        for (ending, directory) in ["open", "part"].iter().flat_map(|e| directories().map(move |d| (*e, d))) {
+            for path in Self::files(&directory.join(PARTS), ending)? {
                 let bytes = match regular(&path) {
                     Ok(bytes) => bytes,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(error) => return Err(StoreError::failed("read", &path, &error)),
                 };
-                let lines = if ending == "part" { self.part(&path, &bytes)? } else { lines(&bytes) };
+                let (shard, lines) = if ending == "part" {
+                    self.part(&path, &bytes)?
+                } else {
+                    (Some(owner(&path)), lines(&bytes))
+                };
+                index.shards.extend(shard.as_deref().and_then(Shard::count_in));
                 let file = index.files.len() as u32;
                 for (run, line) in lines {
                     let begin = (line.as_ptr() as usize - bytes.as_ptr() as usize) as u32;
@@ -376,8 +469,8 @@ impl Store {
         Ok(index)
     }
 
-    /// The lines of a part, after its checksum has been verified.
-    fn part<'a>(&self, path: &Path, bytes: &'a [u8]) -> Done<Vec<(u64, &'a str)>> {
+    /// The shard and the lines of a part, after its checksum has been verified.
+    fn part<'a>(&self, path: &Path, bytes: &'a [u8]) -> Done<(Option<String>, Numbered<'a>)> {
         let damaged = |why: &str| {
             StoreError::Failed(format!(
                 "the part {} is damaged ({why}): remove it and run the sweep again, which repeats its runs",
@@ -394,13 +487,17 @@ impl Store {
                 path.display()
             )));
         }
-        if hex(&Hash::hash(body.as_bytes())) != head.sha256 {
+        let intact = match (&head.crc32, &head.sha256) {
+            (Some(crc32), _) => check(body) == *crc32,
+            (None, Some(sha256)) => hex(&Hash::hash(body.as_bytes())) == *sha256,
+            (None, None) => false,
+        };
+        if !intact {
             return Err(damaged("its checksum differs"));
         }
-        let lines: Option<Vec<(u64, &str)>> =
-            body.lines().map(|line| Some((Row::number(line)?, line))).collect();
+        let lines: Option<Numbered<'_>> = body.lines().map(|line| Some((Row::number(line)?, line))).collect();
         let lines = lines.ok_or_else(|| damaged("a line is not that of a run"))?;
-        if lines.len() == head.runs { Ok(lines) } else { Err(damaged("runs are missing")) }
+        if lines.len() == head.runs { Ok((head.shard, lines)) } else { Err(damaged("runs are missing")) }
     }
 }
 
@@ -430,11 +527,10 @@ pub(crate) struct Journal<'a> {
 }
 
 impl Journal<'_> {
-    /// Appends a run.
-    pub(crate) fn append(&mut self, run: u64, line: String) -> Done<()> {
-        let text = format!("{} {line}\n", check(&line));
+    /// Appends a run with its line and the [`entry`] of it.
+    pub(crate) fn append(&mut self, run: u64, line: String, entry: &str) -> Done<()> {
         self.file
-            .write_all(text.as_bytes())
+            .write_all(entry.as_bytes())
             .map_err(|error| StoreError::failed("write", &self.path, &error))?;
         self.lines.insert(run, line);
         if self.lines.len() >= PART { self.seal() } else { Ok(()) }
@@ -442,8 +538,7 @@ impl Journal<'_> {
 
     /// Turns the runs so far into a part.
     pub(crate) fn seal(&mut self) -> Done<()> {
-        let owner = owner(&self.path);
-        self.store.seal(&self.lines, &|path| Unnamed::of(path, &owner))?;
+        self.store.seal(&self.lines, Some(owner(&self.path)))?;
         self.lines.clear();
         let emptied = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
         emptied.map(drop).map_err(|error| StoreError::failed("write", &self.path, &error))
@@ -467,8 +562,8 @@ impl Index {
     /// # Errors
     /// Two parts have different lines for a run, or a file cannot be read; or what `each` returns.
     pub(crate) fn read(&self, each: &mut dyn FnMut(u64, &str) -> Done<()>) -> Done<()> {
-        let mut files: BTreeMap<u32, File> = BTreeMap::new();
-        let mut last: Option<(u64, String)> = None;
+        let mut files: BTreeMap<u32, Opened> = BTreeMap::new();
+        let (mut line, mut last) = (Vec::new(), (None, Vec::new()));
         for found in &self.found {
             let path = &self.files[found.file as usize];
             let failed = |error: io::Error| StoreError::failed("read", path, &error);
@@ -478,29 +573,53 @@ impl Index {
             let file = match files.entry(found.file) {
                 std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
                 std::collections::btree_map::Entry::Vacant(entry) => {
-                    fs::metadata(path).and_then(|found| is_regular(&found)).map_err(failed)?;
-                    entry.insert(File::open(path).map_err(failed)?)
+                    entry.insert(Opened::new(path).map_err(failed)?)
                 }
             };
-            let mut bytes = vec![0; found.length as usize];
-            file.seek(SeekFrom::Start(u64::from(found.begin))).map_err(failed)?;
-            file.read_exact(&mut bytes).map_err(failed)?;
-            let line = String::from_utf8(bytes).unwrap_or_default();
-            if let Some((run, earlier)) = &last
-                && *run == found.run
-            {
-                if *earlier != line {
+            file.line(found, &mut line).map_err(failed)?;
+            if last.0 == Some(found.run) {
+                if last.1 != line {
                     return Err(StoreError::Failed(format!(
-                        "run {run} has two different results, one of them in {}",
+                        "run {} has two different results, one of them in {}",
+                        found.run,
                         path.display()
                     )));
                 }
                 continue;
             }
-            each(found.run, &line)?;
-            last = Some((found.run, line));
+            each(found.run, std::str::from_utf8(&line).unwrap_or_default())?;
+            last.0 = Some(found.run);
+            std::mem::swap(&mut last.1, &mut line);
         }
         Ok(())
+    }
+
+    /// The numbers of the runs, in order, each once.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = u64> + '_ {
+        self.found.chunk_by(|a, b| a.run == b.run).filter_map(|same| Some(same.first()?.run))
+    }
+}
+
+/// An open part or journal. Its lines are mostly read in their order, so what is buffered stays.
+struct Opened {
+    file: BufReader<File>,
+    /// Where the next byte is.
+    at: i64,
+}
+
+impl Opened {
+    fn new(path: &Path) -> io::Result<Self> {
+        is_regular(&fs::metadata(path)?)?;
+        Ok(Self { file: BufReader::with_capacity(BUFFER, File::open(path)?), at: 0 })
+    }
+
+    /// Reads the line of a run, in place of what `line` has.
+    fn line(&mut self, found: &Found, line: &mut Vec<u8>) -> io::Result<()> {
+        let begin = i64::from(found.begin);
+        self.file.seek_relative(begin - self.at)?;
+        line.resize(found.length as usize, 0);
+        self.at = begin + i64::from(found.length);
+        self.file.read_exact(line)
     }
 }
 
@@ -521,11 +640,12 @@ fn is_named(_: &File, _: &Path) -> bool {
     true
 }
 
-/// Files that are open at the same time while runs are read.
+/// Files that are open at the same time while runs are read, and the bytes that are buffered of each.
 const MOST_OPEN: usize = 200;
+const BUFFER: usize = 1 << 16;
 
 /// The runs of a journal, without a torn or foreign line.
-fn lines(bytes: &[u8]) -> Vec<(u64, &str)> {
+fn lines(bytes: &[u8]) -> Numbered<'_> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         // Torn within a character.
@@ -534,12 +654,29 @@ fn lines(bytes: &[u8]) -> Vec<(u64, &str)> {
     let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
     let read = |line| {
         let (sum, line) = str::split_once(line, ' ')?;
-        (sum == check(line)).then_some((Row::number(line)?, line))
+        (sum == check(line) || sum == former(line)).then_some((Row::number(line)?, line))
     };
     whole.filter_map(read).collect()
 }
 
-/// The checksum of a line.
+/// What stood before a line until version 1.0: the beginning of its SHA-256, hex.
+fn former(line: &str) -> String {
+    let mut sum = hex(&Hash::hash(line.as_bytes()));
+    sum.truncate(16);
+    sum
+}
+
+/// What a journal has for a line. Threads compute it before they lock the journal.
+pub(crate) fn entry(line: &str) -> String {
+    let mut entry = check(line);
+    entry.reserve(line.len() + 2);
+    entry.push(' ');
+    entry.push_str(line);
+    entry.push('\n');
+    entry
+}
+
+/// The checksum of a line or of a part.
 fn check(line: &str) -> String {
-    hex(&Hash::hash(line.as_bytes()))[..CHECK].to_owned()
+    format!("{:08x}", crc32(line.as_bytes()))
 }

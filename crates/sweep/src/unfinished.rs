@@ -241,6 +241,12 @@ impl UnfinishedDirectory {
         Ok(Self { directory, _listed: listed })
     }
 
+    /// Where it is as long as it has no name.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
     /// Makes a file in it and the directories of its name.
     ///
     /// # Errors

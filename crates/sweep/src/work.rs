@@ -16,7 +16,7 @@ use crate::plan::{Place, Plan, Shard};
 use crate::request::Request;
 use crate::row::{COMPLETED, Row};
 use crate::simulated::{Kept, Simulated};
-use crate::store::{Journal, Store, StoreError};
+use crate::store::{self, Journal, Store, StoreError};
 use crate::until::{self, Known, Need};
 
 /// What a worker did.
@@ -185,8 +185,10 @@ impl Worker<'_> {
     fn thread(&self) {
         while let Some(job) = self.job() {
             let row = self.row(&job);
+            let line = row.line();
+            let entry = store::entry(&line);
             let append =
-                self.journal.lock().unwrap_or_else(PoisonError::into_inner).append(row.run, row.line());
+                self.journal.lock().unwrap_or_else(PoisonError::into_inner).append(row.run, line, &entry);
             let mut state = self.state();
             state.busy -= 1;
             match append {

@@ -29,6 +29,7 @@ pub fn differences(one: &RunReport, other: &RunReport) -> Vec<String> {
     add(&mut found, "sources", &one.sources, &other.sources);
     add(&mut found, "devices", &one.devices, &other.devices);
     add(&mut found, "pools", &one.pools, &other.pools);
+    add(&mut found, "counters of the policy", &one.policy_counters, &other.policy_counters);
     add(&mut found, "events", &one.events, &other.events);
     add(&mut found, "digest of all facts", &one.digest, &other.digest);
     found

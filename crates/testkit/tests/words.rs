@@ -144,6 +144,7 @@ fn documents_and_scenarios_have_the_words_of_the_field() {
     let mut wrong = Vec::new();
     let pages = [
         "README.md",
+        "CHANGELOG.md",
         "CONTRIBUTING.md",
         "ARCHITECTURE.md",
         "SECURITY.md",

@@ -9,6 +9,7 @@ use experiment::units;
 use sweep::plan::Shard;
 
 use super::Changes;
+use crate::engines::{self, Engine};
 use crate::{complete, help};
 
 /// Most shards: a shard for each run of a large sweep would be a mistake.
@@ -27,7 +28,7 @@ pub(crate) struct Sweep {
     #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) output: Option<PathBuf>,
     /// Run shard I of N, from 0 to N - 1. Default: all runs, or the shard of the task of a job array (Slurm,
-    /// or HyperQueue and PBS with the number of shards in OVERSIM_SHARDS).
+    /// or HyperQueue, PBS and Kubernetes with the number of shards in OVERSIM_SHARDS).
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub(crate) shard: Option<Shard>,
     #[command(flatten)]
@@ -56,12 +57,12 @@ pub(crate) struct Narrow {
 pub(crate) enum SweepWhat {
     /// Show how many runs of a sweep are there, and which are missing.
     #[command(after_help = help::SWEEP_STATUS)]
-    Status(SweepDirectory),
+    Status(SweepDirectories),
     /// Write the runs of all shards to one file, in order.
     #[command(after_help = help::SWEEP_MERGE)]
-    Merge(SweepDirectory),
-    /// Print a script that submits the shards of a sweep to Slurm, HyperQueue or GNU parallel, with limits
-    /// from an estimate.
+    Merge(SweepDirectories),
+    /// Print a script that submits the shards of a sweep to Slurm, PBS, Kubernetes or another engine, with
+    /// limits from an estimate.
     #[command(after_help = help::SWEEP_SCRIPT)]
     Script(SweepScript),
     /// Write the values of all runs of a sweep as one table: a row for each value, with a column for each
@@ -76,10 +77,11 @@ pub(crate) enum SweepWhat {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct SweepDirectory {
-    /// Directory of the sweep.
-    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
-    pub(crate) directory: PathBuf,
+pub(crate) struct SweepDirectories {
+    /// Directory of the sweep. More of them are those of workers with disks of their own: their runs count,
+    /// too, and the merged file is written to the first one.
+    #[arg(value_name = "DIR", required = true, value_hint = clap::ValueHint::DirPath)]
+    pub(crate) directories: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -116,8 +118,8 @@ pub(crate) struct SweepScript {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// What starts the shards.
-    #[arg(long, value_enum)]
-    pub(crate) engine: Engine,
+    #[arg(long, value_parser = engines::parser())]
+    pub(crate) engine: &'static Engine,
     /// Number of shards. Default: as many as take about an hour each, at most 1,000.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SHARDS)))]
     pub(crate) shards: Option<u32>,
@@ -125,17 +127,6 @@ pub(crate) struct SweepScript {
     pub(crate) narrow: Narrow,
     #[command(flatten)]
     pub(crate) changes: Changes,
-}
-
-/// What starts the shards of a sweep.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Engine {
-    /// A job array of Slurm.
-    Slurm,
-    /// A task array of HyperQueue.
-    Hyperqueue,
-    /// Processes on one machine, started by GNU parallel.
-    Parallel,
 }
 
 #[derive(Args, Debug)]

@@ -9,6 +9,7 @@ use clap_mangen::Man;
 use crate::advice;
 use crate::args::{Arguments, Man as Args};
 use crate::failure::Failure;
+use crate::identity;
 use crate::output::{self, Folder};
 
 /// Prints the page of a command, or writes all pages to a directory.
@@ -42,7 +43,8 @@ struct Page {
 
 /// The pages of the program and of all commands, that of the program first.
 fn pages() -> Result<Vec<Page>, Failure> {
-    let mut program = Arguments::command().disable_help_subcommand(true);
+    // A page is that of a version, whatever it was built from.
+    let mut program = Arguments::command().disable_help_subcommand(true).long_version(identity::VERSION);
     // Fills in what commands inherit: names and global flags.
     program.build();
     let mut pages = Vec::new();
@@ -53,8 +55,7 @@ fn pages() -> Result<Vec<Page>, Failure> {
 fn add(command: &Command, name: &str, pages: &mut Vec<Page>) -> Result<(), Failure> {
     let mut text = Vec::new();
     let titled = command.clone().name(name.to_owned()).bin_name(name.replace('-', " "));
-    let man =
-        Man::new(titled).title(name.to_uppercase()).source(concat!("oversim ", env!("CARGO_PKG_VERSION")));
+    let man = Man::new(titled).title(name.to_uppercase()).source(format!("oversim {}", identity::VERSION));
     man.render(&mut text).map_err(|e| Failure::Output(format!("cannot make the page of {name}: {e}")))?;
     pages.push(Page { name: name.to_owned(), text });
     let mut visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

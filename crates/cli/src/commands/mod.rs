@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
 pub(crate) mod advise;
+#[cfg(feature = "artifact")]
+pub(crate) mod artifact;
 #[cfg(feature = "measured")]
 pub(crate) mod calibrate;
 pub(crate) mod check;
@@ -8,6 +10,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod conformance;
 pub(crate) mod deadlines;
+pub(crate) mod docs;
 pub(crate) mod duel;
 #[cfg(all(feature = "measured", not(target_os = "linux")))]
 pub(crate) mod elsewhere;

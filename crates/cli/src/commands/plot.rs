@@ -7,7 +7,7 @@ use experiment::number::plural;
 use experiment::result::Results;
 use experiment::{PolicyRegistry, neutral};
 use pictures::figures::caption::{Included, latex};
-use pictures::figures::{self, Asked, Drawn, Figure, Page, Target};
+use pictures::figures::{self, Asked, Drawn, Figure, Page, Target, file};
 
 use super::figure::Form;
 use super::report::{NO_RUN_TIMES, line, options, typed};
@@ -16,12 +16,6 @@ use crate::args::{Place, Plot};
 use crate::failure::{BAD_END, Failure};
 use crate::output::Folder;
 use crate::{advice, output, say};
-
-/// Pixels of a PNG for one of the SVG: sharp on slides and dense screens.
-const PNG_SCALE: f32 = 2.0;
-/// Dots to the inch of a PNG: what IEEE asks of line art, and 3840 pixels across a slide of 13.33 inches.
-const PAPER_DOTS: f64 = 600.0;
-const SLIDE_DOTS: f64 = 288.0;
 
 /// Draws the figures and lists the written and the omitted ones.
 pub(crate) fn plot(args: &Plot, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
@@ -35,12 +29,8 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyRegistry) -> Result<ExitCode, F
     if results.provenance.window {
         return Err(Failure::Input(NO_RUN_TIMES.into()));
     }
-    let target = match args.place {
-        Place::Web => Target::Screen,
-        Place::Paper => Target::Paper(width(args)),
-        Place::Slide => Target::Slide,
-    };
-    let drawn = figures::drawn(&results, &Asked { figures: &args.figures, metrics: &args.metrics, target });
+    let (figures, metrics) = (&args.figures, &args.metrics);
+    let drawn = figures::drawn(&results, &Asked { figures, metrics, target: target(args) });
     let files = files(args, &results, &drawn)?;
     write(&folder, files.iter().flatten())?;
     output::to_stdout(|out| {
@@ -59,6 +49,15 @@ pub(crate) fn plot(args: &Plot, policies: &PolicyRegistry) -> Result<ExitCode, F
     let count = results.notes.len();
     say::line(format_args!("warning: {count} of {} runs did not complete", results.provenance.runs));
     Ok(ExitCode::from(BAD_END))
+}
+
+/// What the figures are drawn for.
+fn target(args: &Plot) -> Target {
+    match args.place {
+        Place::Web => Target::Screen,
+        Place::Paper => Target::Paper(width(args)),
+        Place::Slide => Target::Slide,
+    }
 }
 
 /// How many files there are, and where.
@@ -130,9 +129,9 @@ type File = (String, Vec<u8>);
 
 /// The files of each figure: the picture, the numbers, and in a paper the caption.
 fn files(args: &Plot, results: &Results, drawn: &Drawn) -> Result<Vec<Vec<File>>, Failure> {
-    let file = |figure: &Figure| {
-        let mut contents =
-            vec![form(args).bytes(&figure.picture, scale(args, figure))?, figure.data.csv()?.into_bytes()];
+    let all = |figure: &Figure| {
+        let picture = file::bytes(&figure.picture, form(args).ending(), target(args))?;
+        let mut contents = vec![picture, figure.data.csv()?.into_bytes()];
         let names = names(args, figure.name);
         if args.place == Place::Paper {
             let path = args.output.join(&names[0]);
@@ -142,13 +141,7 @@ fn files(args: &Plot, results: &Results, drawn: &Drawn) -> Result<Vec<Vec<File>>
         }
         Ok(names.into_iter().zip(contents).collect())
     };
-    drawn.figures.iter().map(file).collect::<Result<_, String>>().map_err(Failure::Output)
-}
-
-/// Pixels of a PNG for one of the SVG.
-fn scale(args: &Plot, figure: &Figure) -> f32 {
-    let dots = if args.place == Place::Slide { SLIDE_DOTS } else { PAPER_DOTS };
-    figure.picture.resolution(dots).unwrap_or(PNG_SCALE)
+    drawn.figures.iter().map(all).collect::<Result<_, String>>().map_err(Failure::Output)
 }
 
 /// The command that draws the figures of a paper again.

@@ -11,6 +11,7 @@ use experiment::export::View;
 use experiment::result::Results;
 use experiment::run::{RunError, run_until};
 use experiment::schedule::{self, Recording, ReplayError};
+use scenario::inputs::Inputs;
 use scenario::plan::Experiment;
 use scenario::{Draw, Overrides, load_with};
 
@@ -60,7 +61,9 @@ impl Decisions {
 impl Outputs {
     fn check(args: &Run) -> Result<Self, Failure> {
         let target = |path: &PathBuf| Target::check(path, args.force);
-        let folder = args.output.as_ref().map(|path| Folder::check(path, args.force, output::result_names()));
+        let names: Vec<String> = output::result_names().collect();
+        let names = || names.iter().map(String::as_str);
+        let folder = args.output.as_ref().map(|path| Folder::check(path, args.force, names()));
         let (folder, files) = folder.transpose()?.unzip();
         let schedule = args.record_schedule.as_ref().map(target).transpose()?;
         let trace = trace::wanted(args)?;
@@ -114,7 +117,10 @@ pub(crate) fn run(args: &Run, policies: &PolicyRegistry) -> Result<ExitCode, Fai
     say::took(began, results.provenance.runs, "runs");
     // All outputs are written, also when one of them fails: the first failure decides.
     let done = [
-        outputs.folder.as_ref().map_or(Ok(()), |folder| output::write_results(&results, folder)),
+        outputs.folder.as_ref().map_or(Ok(()), |folder| {
+            let inputs = Inputs::of(&text, &experiment, &overrides(args), args.uncertainty);
+            output::write_results(&results, &inputs, folder)
+        }),
         match (&outputs.schedule, &recording) {
             (Some(target), Some(recording)) => target.write(&|out| schedule::write(recording, out)),
             _ => Ok(()),
@@ -277,10 +283,10 @@ mod tests {
     #[test]
     fn recommended_commands_name_the_program_that_knows_its_policies() {
         let text =
-            "Best MINE\nNext      oversim timeline a.yaml\n          oversim explain MINE | oversim 0.1.0\n";
+            "Best MINE\nNext      oversim timeline a.yaml\n          oversim explain MINE | oversim 1.0.0\n";
         assert_eq!(
             with_program(text, "mine"),
-            "Best MINE\nNext      mine timeline a.yaml\n          mine explain MINE | oversim 0.1.0\n"
+            "Best MINE\nNext      mine timeline a.yaml\n          mine explain MINE | oversim 1.0.0\n"
         );
         assert_eq!(with_program("no advice", "mine"), "no advice");
     }

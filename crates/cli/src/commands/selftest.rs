@@ -9,6 +9,7 @@ use experiment::selftest::{Checked, check, scenarios};
 
 use crate::args::Selftest;
 use crate::failure::Failure;
+use crate::identity;
 use crate::output::to_stdout;
 
 /// Simulates the scenarios and prints how many results are as recorded, and which are not.
@@ -24,7 +25,7 @@ pub(crate) fn selftest(args: &Selftest) -> Result<ExitCode, Failure> {
             }
         }
         let (right, all) = (checked.len() - wrong.len(), checked.len());
-        let version = env!("CARGO_PKG_VERSION");
+        let version = identity::VERSION;
         writeln!(
             out,
             "{right} of {all} results are as recorded ({MODEL}, oversim {version}, {OS} on {ARCH})."

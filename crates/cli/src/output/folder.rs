@@ -36,7 +36,10 @@ impl Folder {
         }
         accepts(there).map_err(|e| Failure::Input(format!("cannot write to {shown}: {e}")))?;
         let targets = if path.is_dir() {
-            names.map(|name| Target::check(&path.join(name), force)).collect::<Result<_, _>>()?
+            // A directory of names that is not there is made later.
+            let there = |file: &PathBuf| file.parent().is_some_and(Path::is_dir);
+            let files = names.map(|name| path.join(name)).filter(there);
+            files.map(|file| Target::check(&file, force)).collect::<Result<_, _>>()?
         } else {
             Vec::new()
         };

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use experiment::report::{DEFAULT_WIDTH, Exported, FORMATS, View};
 use experiment::result::Results;
 use experiment::text::hanging;
+use scenario::inputs::{self, Inputs};
 
 pub(crate) use folder::{Folder, bytes, write_new};
 pub(crate) use target::{Stream, Target, distinct, write_together};
@@ -90,17 +91,25 @@ pub(crate) fn write_folded(text: &str, out: &mut dyn Write) -> io::Result<()> {
     text.lines().try_for_each(|line| writeln!(out, "{}", folded(line, width())))
 }
 
-/// The names of the files that a directory of results receives.
-pub(crate) fn result_names() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().filter_map(|format| format.form().file)
+/// The names of the files that every directory of results receives.
+pub(crate) fn result_names() -> impl Iterator<Item = String> {
+    let forms = FORMATS.iter().filter_map(|format| format.form().file).map(str::to_owned);
+    forms.chain([inputs::RECORD, inputs::SCENARIO].map(|name| format!("{}/{name}", inputs::DIRECTORY)))
 }
 
-/// Writes the result in every form.
-pub(crate) fn write_results(results: &Results, folder: &Folder) -> Result<(), Failure> {
-    let content =
-        |format: Exported<Results>| move |out: &mut dyn Write| format.write(results, out, &View::FILE);
-    let named = |format: &Exported<Results>| Some((format.form().file?, content(*format)));
-    let files: Vec<_> = FORMATS.iter().filter_map(named).collect();
+/// Writes the result in every form, and what it was calculated from.
+pub(crate) fn write_results(results: &Results, inputs: &Inputs, folder: &Folder) -> Result<(), Failure> {
+    type Content<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>;
+    let named = |format: &Exported<Results>| {
+        let format = *format;
+        let write = move |out: &mut dyn Write| format.write(results, out, &View::FILE);
+        Some((format.form().file?.to_owned(), Box::new(write) as Content<'_>))
+    };
+    let stored = inputs.contents().into_iter().map(|(name, all)| {
+        let write = move |out: &mut dyn Write| out.write_all(&all);
+        (format!("{}/{name}", inputs::DIRECTORY), Box::new(write) as Content<'_>)
+    });
+    let files: Vec<_> = FORMATS.iter().filter_map(named).chain(stored).collect();
     folder.write(&files)
 }
 

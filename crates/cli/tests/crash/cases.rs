@@ -19,6 +19,15 @@ const GRID: &str = "name: grid\nmachine: core:2\nkernel: linux-2.6.28\npolicies:
 const HERE: &str = "name: here\nmachine: host.yaml\nkernel: linux-6.18\napps:\n  p: { workload: { spmd: { \
     grain: 100us, intervals: 20 } }, runtime: block, tasks: 2 }\npolicies: [PIN, LOAD]\n";
 
+/// A scenario that rt-app can execute, with two programs.
+const HOGS: &str = "name: hogs\nmachine: core:2\nkernel: linux-6.18\npolicies: [LOAD, PIN]\napps:\n  \
+    a: { workload: { hog: { work: 20ms } }, tasks: 2 }\n  b: { workload: { hog: { work: 10ms } } }\n";
+
+/// A scenario with requests, of one run.
+const SERVER: &str = "name: server\nmachine: core:2\nkernel: linux-6.18\nbaseline: none\npolicies: [LOAD]\n\
+    apps: { u: { workload: { interactive: { think: 3ms, burst: 500us } } }, \
+    j: { workload: { hog: { work: 90ms } } } }\n";
+
 /// How what a command has written is compared with what an undisturbed run wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compared {
@@ -46,12 +55,21 @@ pub(crate) struct Case {
     /// Points that it receives, in comparison with the others. With 0 it takes many seconds and receives
     /// points only if a campaign names it.
     pub(crate) weight: u32,
+    /// Whether it takes a second or more, so that the sample of the gate leaves it out.
+    pub(crate) slow: bool,
+    /// A program that it starts; where that is missing it has no points.
+    pub(crate) needs: Option<&'static str>,
 }
 
 impl Case {
     /// The arguments as they are given to the program.
     pub(crate) fn words(&self) -> Vec<String> {
         words(self.args)
+    }
+
+    /// Whether this host has what it starts.
+    pub(crate) fn can(&self) -> bool {
+        self.needs.is_none_or(child::has)
     }
 
     /// Whether the same command continues where it was, whatever is there.
@@ -129,6 +147,18 @@ fn swept(directory: &Path) {
     }
 }
 
+/// Files of other programs, and a scenario that can be exported.
+fn foreign(directory: &Path) {
+    let counts =
+        "4000000000,,cycles:u,1754569850,100.00,,\n1754.57,msec,task-clock,1754569850,100.00,1.999,\n";
+    let log = "; MaxProcs: 8\n1 100 5 100 4 -1 -1 4 200 -1 1 1 1 1 1 -1 -1 -1\n";
+    for (name, text) in
+        [("counts.csv", counts), ("log.swf", log), ("hogs.yaml", HOGS), ("server.yaml", SERVER)]
+    {
+        fs::write(directory.join(name), text).unwrap();
+    }
+}
+
 /// The files that `--write` replaces, as an older program wrote them.
 fn sources(directory: &Path) {
     let root = root();
@@ -163,6 +193,8 @@ const fn case(command: &'static str, args: &'static [&'static str]) -> Case {
         rival: None,
         compared: Compared::Bytes,
         weight: 2,
+        slow: false,
+        needs: None,
     }
 }
 
@@ -225,6 +257,7 @@ pub(crate) const CASES: &[Case] = &[
     case("timeline", &["timeline", "short.yaml", "-o", "t.svg"]),
     finding("timeline", &["timeline", "short.yaml", "-o", "t.png", "--force"], older_pages),
     finding("compare", &["compare", "R/result.json", "--format", "json"], result),
+    finding("artifact pack", &["artifact", "pack", "R", "-o", "a.tar.gz"], result),
     sweep(&["sweep", "grid.yaml", "-o", "s", "--jobs", "1"]),
     sweep(&["sweep", "grid.yaml", "-o", "s", "--jobs", "2"]),
     Case {
@@ -272,6 +305,62 @@ pub(crate) const CASES: &[Case] = &[
             &["calibrate", "host", "--quick", "-o", "mine.yaml", "--force", "--wait", "0"],
         )
     },
+    finding("import", &["import", "log.swf", "-o", "i.yaml"], foreign),
+    finding("export", &["export", "hogs.yaml", "--form", "rt-app", "-o", "e.json"], foreign),
+    finding("profile", &["profile", "counts.csv", "--threads", "2", "--no-trials", "-o", "j.yaml"], foreign),
+    case(
+        "twin import",
+        &["twin", "import", "ROOT/crates/twin/tests/recordings/polling.base.gz", "-o", "t.yaml"],
+    ),
+    Case {
+        compared: Compared::Form,
+        weight: 0,
+        ..case("twin record", &["twin", "record", "--force", "-o", "r.gz", "--", "true"])
+    },
+    finding("matrix", &["matrix", "hogs.yaml", "--repeat", "1", "-o", "M"], foreign),
+    case("why", &["why", "short.yaml", "--policy", "LOAD,PIN", "--repeat", "3", "-o", "w.svg"]),
+    case(
+        "leaderboard",
+        &["leaderboard", "--scenarios", "short.yaml", "--policy", "LOAD,PIN", "-r", "2", "-o", "L"],
+    ),
+    case(
+        "tune",
+        &[
+            "tune",
+            "VTIME.slice",
+            "--scenarios",
+            "short.yaml",
+            "--budget",
+            "10",
+            "-r",
+            "2",
+            "-o",
+            "tuned.yaml",
+        ],
+    ),
+    Case {
+        slow: true,
+        ..case(
+            "duel",
+            &["duel", "PIN", "LOAD", "--runs", "60", "--no-reason", "-o", "d.yaml", "--timeline", "d.svg"],
+        )
+    },
+    case("kernel diff", &["kernel", "diff", "linux-6.6", "linux-6.18", "--on", "short.yaml", "-o", "k.svg"]),
+    Case {
+        slow: true,
+        needs: Some("clang"),
+        ..case("scx build", &["scx", "build", "ROOT/examples/scx/vtime.bpf.c", "-o", "v.wasm", "--force"])
+    },
+    case("scx export", &["scx", "export", "ROOT/examples/scx/interactive.order", "-o", "x.bpf.c"]),
+    finding(
+        "scx compare",
+        &["scx", "compare", "LOAD", "PIN", "--on", "hogs.yaml", "--repeat", "2", "--timeline", "c.svg"],
+        foreign,
+    ),
+    case("conformance", &["conformance", "ROOT/scenarios/conformance/fork_6_6.table", "--write", "c.table"]),
+    finding("sweep export", &["sweep", "export", "s", "-o", "e.csv"], swept),
+    finding("sweep export", &["sweep", "export", "s", "-o", "e.parquet"], swept),
+    finding("run --requests", &["run", "server.yaml", "--requests", "q.ndjson"], foreign),
     case(
         "machine import",
         &["machine", "import", "--synthetic", "pack:2 [numa] core:4 pu:2", "-o", "b.yaml"],
@@ -290,6 +379,7 @@ pub(crate) const CASES: &[Case] = &[
     Case { weight: 1, ..case("machine export", &["machine", "export", "epyc", "--synthetic"]) },
     Case { weight: 1, ..case("list", &["list", "metrics", "--format", "json"]) },
     Case { weight: 1, ..case("explain", &["explain", "SPEED", "--format", "markdown"]) },
+    Case { weight: 1, ..case("docs", &["docs", "lock"]) },
     Case { weight: 1, ..case("check", &["check", "short.yaml", "grid.yaml"]) },
     Case {
         weight: 1,

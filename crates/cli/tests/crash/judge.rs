@@ -153,6 +153,12 @@ fn has_form(name: &str, bytes: &[u8]) -> bool {
         return serde_json::from_slice::<serde_json::Value>(bytes).is_ok();
     }
     let directory = tempfile::tempdir().unwrap();
+    if name.ends_with(".gz") {
+        let path = directory.path().join("r.gz");
+        std::fs::write(&path, bytes).unwrap();
+        let tested = std::process::Command::new("gzip").arg("-t").arg(path).status();
+        return tested.is_ok_and(|status| status.success());
+    }
     std::fs::write(directory.path().join("m.yaml"), bytes).unwrap();
     let show = ["machine", "show", "./m.yaml"].map(str::to_owned);
     child::plain(directory.path(), &show).code == Some(0)

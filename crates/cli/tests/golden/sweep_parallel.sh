@@ -1,9 +1,9 @@
 #!/bin/bash
-# Runs the 16 shards of a sweep with GNU parallel on this machine, then merges their results. Use: bash THIS_FILE
+# Processes on one machine, started by GNU parallel: runs the 16 shards of a sweep, then merges their results. Use: bash THIS_FILE
 # After a failure run it again: finished runs are kept.
 set -euo pipefail
-mkdir -p /scratch/study/logs
 
+mkdir -p /scratch/study/logs
 shard() {
     exec /opt/oversim/bin/oversim sweep study.yaml -o /scratch/study --shard "$1/16" --jobs 4 --set apps.cg.workload.class=A
 }

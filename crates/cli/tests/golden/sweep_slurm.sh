@@ -1,7 +1,8 @@
 #!/bin/bash
-# Runs the 16 shards of a sweep as a job array of Slurm, then merges their results. Use: bash THIS_FILE
+# A job array of Slurm: runs the 16 shards of a sweep, then merges their results. Use: bash THIS_FILE
 # After a failure run it again: finished runs are kept.
 set -euo pipefail
+
 mkdir -p /scratch/study/logs
 
 shard() {

@@ -56,6 +56,7 @@ fn names_come_from_the_registries() {
         (&["explain", "oversub"], &["oversubscription"]),
         (&["explain", "policy:SW"], &["policy:SWOMPS"]),
         (&["explain", "block_"], &["block_time"]),
+        (&["docs", "model/mem"], &["model/memory"]),
         (&["plot", "x", "--figure", "pha"], &["phase"]),
         (&["sweep", "phase-diagram", "spin_yield_block", "--x", "thr"], &["threads_per_core"]),
         (

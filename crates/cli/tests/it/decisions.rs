@@ -152,6 +152,7 @@ fn a_file_is_whole_or_not_there_and_is_not_overwritten() {
     let mut all = vec![
         "cells.csv",
         "decisions.ndjson",
+        "inputs",
         "jobs.ndjson",
         "report.md",
         "report.txt",

@@ -10,7 +10,12 @@ use assert_cmd::Command;
 
 /// Examples that take too long here: shorter forms run, or `.ci/run` runs them with an optimised program.
 /// Measurements of this host have tests of their own.
-const LONG: [&str; 30] = [
+const LONG: [&str; 33] = [
+    // Directories of workers that share no disk.
+    "oversim sweep status worker-1 worker-2",
+    "oversim sweep merge worker-1 worker-2",
+    // Needs a study.
+    "oversim artifact pack results regions figures claims.yaml -o study.tar.gz",
     // The whole suite, and policy files.
     "oversim leaderboard -o board",
     "oversim leaderboard --policy LOAD,VTIME,./mine.wasm",
@@ -112,6 +117,8 @@ fn folder() -> tempfile::TempDir {
         let output = Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(args).output().unwrap();
         fs::write(folder.path().join(file), output.stdout).unwrap();
     }
+    let args = ["run", "scenarios/two_hogs_one_core.yaml", "-o", "study"];
+    assert!(Command::cargo_bin("oversim").unwrap().current_dir(&folder).args(args).ok().is_ok());
     let topology = fs::read_to_string(root().join("crates/machines/tests/data/vm-2cpu.xml")).unwrap();
     fs::write(folder.path().join("box.xml"), topology).unwrap();
     for (file, log) in [("one.txt", "stream-1.txt"), ("stream.txt", "stream-16.txt")] {

@@ -74,7 +74,7 @@ fn the_pictures_of_the_pages_are_current() {
         args.extend(["-o", drawn.to_str().unwrap(), "--quiet"]);
         let (code, _, errors) = oversim(&args);
         assert_eq!(code, Some(0), "{name}: {errors}");
-        let shown = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/pictures").join(file);
+        let shown = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lessons/pictures").join(file);
         if std::env::var_os("OVERSIM_UPDATE").is_some() {
             fs::copy(&drawn, &shown).unwrap();
         }
@@ -94,7 +94,7 @@ fn the_curve_of_lesson_3_is_current() {
     let (code, _, errors) = oversim(&args);
     assert_eq!(code, Some(0), "{errors}");
     let drawn = fs::read_to_string(folder.path().join("sweep.svg")).unwrap();
-    let shown = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/pictures/03-sweep.svg");
+    let shown = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/lessons/pictures/03-sweep.svg");
     if std::env::var_os("OVERSIM_UPDATE").is_some() {
         fs::write(&shown, &drawn).unwrap();
     }
@@ -165,6 +165,26 @@ fn predictions_are_marked_for_each_student_and_for_the_class() {
     ] {
         let (code, out, errors) = oversim(&["lesson", "--grade", &file("wrong.yaml", text)]);
         assert!(code == Some(2) && out.is_empty() && errors.contains(said), "{text}: {errors}");
+    }
+}
+
+#[test]
+fn predictions_and_names_of_students_bring_no_control_characters_and_no_formulas() {
+    let folder = tempfile::tempdir().unwrap();
+    let control = |text: &str| text.chars().any(|c| c.is_control() && c != '\n');
+    for text in ["\u{1b}[31m: 1\n", "2: \u{7}\u{9b}\n", "2\u{202e}: 1\n", "\0", "2: 18446744073709551616\n"] {
+        let path = folder.path().join("ann.yaml");
+        fs::write(&path, text).unwrap();
+        let (code, out, errors) = oversim(&["lesson", "--grade", path.to_str().unwrap()]);
+        assert!(code == Some(2) && out.is_empty() && !control(&errors), "{text:?}: {errors:?}");
+        assert!(errors.contains("ann.yaml"), "{errors}");
+    }
+    let path = folder.path().join("=1+1,\"\u{1b}]0;pwn\u{7}.yaml");
+    fs::write(&path, "2: 3\n").unwrap();
+    for form in ["text", "csv"] {
+        let (code, out, errors) = oversim(&["lesson", "--grade", path.to_str().unwrap(), "--format", form]);
+        assert!(code == Some(0) && !control(&out), "{out:?} {errors}");
+        assert!(!out.lines().any(|line| form == "csv" && line.starts_with('=')), "{out}");
     }
 }
 

@@ -4,13 +4,16 @@
 mod advice;
 mod advise;
 mod advise_shapes;
+mod artifact;
 mod columns;
 mod commands;
 mod compare;
 mod completions;
 mod decide_cases;
 mod decisions;
+mod docs_search;
 mod duel;
+mod environment;
 mod files;
 mod help;
 mod import;
@@ -38,6 +41,7 @@ mod size;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweep;
+mod sweep_engines;
 mod timeline;
 mod trace;
 mod twin_import;

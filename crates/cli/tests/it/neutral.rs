@@ -443,6 +443,7 @@ fn the_command_line_shows_what_is_not_seen() {
         &["run", "-", "--format", nasty],
         &["plot", nasty, "--figure", nasty],
         &["explain", nasty],
+        &["docs", nasty],
         &["machine", "show", nasty],
         &["timeline", "-", "-o", nasty],
         &["timeline", "-", "--from", nasty],

@@ -23,7 +23,8 @@ fn commands(answer: &str) -> Vec<String> {
     let joined = next.replace(" \\\n", " ");
     let lines = joined.lines().map(str::trim);
     // The version has a line of its own where it fits behind no command.
-    let commands = lines.filter(|line| line.starts_with("oversim ") && !line.starts_with("oversim 0."));
+    let version = concat!("oversim ", env!("CARGO_PKG_VERSION"));
+    let commands = lines.filter(|line| line.starts_with("oversim ") && !line.starts_with(version));
     commands.map(str::to_owned).collect()
 }
 

@@ -304,7 +304,7 @@ fn a_browser_shows_it_whole_in_both_themes_and_on_paper_and_the_keyboard_reaches
     ] {
         let answer = probed(&browser, &home, &asking, options);
         let context = format!("{options:?}: {answer}");
-        assert_eq!(answer["title"], "small: oversim 0.1.0", "{context}");
+        assert_eq!(answer["title"], "small: oversim 1.0.0", "{context}");
         assert_eq!(answer["dark"], wants_dark, "{context}");
         assert!(answer["wide"].as_i64().unwrap() <= 0, "it scrolls sideways: {context}");
         for none in ["doubled", "dangling", "cut"] {

@@ -241,7 +241,8 @@ fn a_directory_receives_every_form_and_is_not_overwritten() {
     let out = path.to_str().unwrap();
     let (code, stdout, err) = oversim(&["run", "-", "-o", out, "--format", "json"], TINY);
     assert_eq!(code, 0, "{err}");
-    let mut all = vec!["cells.csv", "jobs.ndjson", "report.md", "report.txt", "result.json", "samples.csv"];
+    let mut all =
+        vec!["cells.csv", "inputs", "jobs.ndjson", "report.md", "report.txt", "result.json", "samples.csv"];
     all.extend(cfg!(feature = "parquet").then_some("samples.parquet"));
     assert_eq!(listing(&path), all);
     assert_eq!(std::fs::read_to_string(path.join("result.json")).unwrap(), stdout);

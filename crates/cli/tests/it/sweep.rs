@@ -350,7 +350,7 @@ fn a_damaged_part_is_named_and_a_torn_journal_is_used_up_to_its_last_whole_line(
     }
     fs::remove_file(&part).unwrap();
     // A worker that died while it wrote its third run.
-    let check = |line: &str| format!("{} {line}\n", sha256(line));
+    let check = |line: &str| format!("{} {line}\n", crc32(line));
     let lines: Vec<&str> = text.lines().skip(1).take(3).collect();
     let damaged = check(lines[2]).replacen("\"completed\"", "\"horizon\"", 1);
     let journal = [check(lines[0]), damaged, check(lines[1]), check(lines[2])[..60].to_owned()].concat();
@@ -362,11 +362,16 @@ fn a_damaged_part_is_named_and_a_torn_journal_is_used_up_to_its_last_whole_line(
     assert!(!folder.join("s/parts/5-of-9.open").exists());
 }
 
-/// The first 16 digits of a line's checksum, from the program of the system.
-fn sha256(line: &str) -> String {
-    let mut child = Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), line.as_bytes()).unwrap();
-    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()[..16].to_owned()
+/// The checksum of a line in a journal: CRC-32, bit by bit.
+fn crc32(line: &str) -> String {
+    let mut crc = !0_u32;
+    for byte in line.bytes() {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 };
+        }
+    }
+    format!("{:08x}", !crc)
 }
 
 /// Runs that end badly, and configurations that are not valid, are rows.
@@ -495,6 +500,7 @@ fn what_is_no_sweep_is_refused_and_nothing_is_written() {
         (&["sweep", "empty.yaml", "-o", "s"][..], "the scenario is empty"),
         (&["sweep", "small.yaml", "-o", "s", "--sweep", "kernel.tick=1..4"], "needs a unit"),
         (&["sweep", "small.yaml", "-o", "s", "--sweep", "nope=1..4"], "unknown path"),
+        (&["sweep", "small.yaml", "-o", "s", "--sweep", "seed=1..4"], "`--repeat 4` runs each configuration"),
         (&["sweep", "small.yaml", "-o", "s", "--shard", "3/3"], "from 0 to 2"),
         (&["sweep", "small.yaml", "-o", "s", "--until-ci", "0%"], "above 0"),
         (&["sweep", "small.yaml", "-o", "small.yaml"], "cannot make the directory"),
@@ -543,6 +549,48 @@ fn the_task_of_a_job_array_is_its_shard() {
     assert!(array("2").1.starts_with("shard 1 of 2: all runs are there"));
     assert_eq!(oversim(folder, &["sweep", "merge", "s"]).0, 0);
     assert_eq!(array("3").0, Some(2));
+}
+
+/// Workers whose disks are their own: a directory for each, merged together or copied into one.
+#[test]
+fn directories_of_several_workers_are_merged_to_the_same_bytes() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "one"]).0, 0);
+    let one = merged(folder, "one");
+    let run = |directory: &str, shard: &str| {
+        assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", directory, "--shard", shard]).0, 0);
+    };
+    // Shard 1 was executed twice.
+    for (directory, shard) in [("a", "0/3"), ("b", "1/3"), ("c", "1/3")] {
+        run(directory, shard);
+    }
+    let completes = "shard 2 of 3 lacks 30 runs: `oversim sweep SCENARIO -o b --shard 2/3`";
+    let (code, _, err) = oversim(folder, &["sweep", "merge", "b", "a", "c"]);
+    assert!(code == 1 && err.contains("30 runs of the sweep in b are missing"), "{err}");
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&err).contains(completes), "{err}");
+    let (code, out, _) = oversim(folder, &["sweep", "status", "b", "a", "c"]);
+    assert!(code == 1 && out.contains("there: 60 runs;") && flat(&out).contains(completes), "{out}");
+    run("b", "2/3");
+    assert_eq!(oversim(folder, &["sweep", "merge", "b", "a", "c"]).1, "b/runs.ndjson: 90 runs\n");
+    assert!(merged(folder, "b") == one && !folder.join("a/runs.ndjson").exists());
+    // As an object store brings them together.
+    run("d", "0/3");
+    for directory in ["b", "c"] {
+        for name in parts(folder, directory) {
+            let from = folder.join(directory).join("parts").join(&name);
+            fs::copy(from, folder.join("d/parts").join(name)).unwrap();
+        }
+    }
+    assert_eq!(oversim(folder, &["sweep", "merge", "d"]).0, 0);
+    assert!(merged(folder, "d") == one);
+    // Another sweep, and no sweep.
+    assert_eq!(oversim(folder, &["sweep", "small.yaml", "-o", "e", "--seed", "9"]).0, 0);
+    for (other, why) in [("e", "the seed"), ("nowhere", "is no directory")] {
+        let (code, _, err) = oversim(folder, &["sweep", "merge", "a", other]);
+        assert!(code == 2 && flat(&err).contains(why), "{err}");
+    }
 }
 
 #[test]

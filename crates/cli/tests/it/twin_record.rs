@@ -80,7 +80,7 @@ fn lives(pid: u32) -> bool {
 /// Waits until something has happened.
 fn soon(what: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
-    while !what() && begin.elapsed() < Duration::from_secs(20) {
+    while !what() && begin.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(20));
     }
     what()

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use notation::suggest::hint;
+use notation::suggest::{hint, metric_hint};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -214,7 +214,7 @@ fn unknown(name: &str) -> String {
     // Some names belong to an application and to the whole run.
     let mut seen = BTreeSet::new();
     known.retain(|name| seen.insert(*name));
-    let hint = hint(name, known.iter().copied());
+    let hint = metric_hint(name, known.iter().copied());
     let stop = if hint.is_empty() { "." } else { "" };
     format!("no metric is called `{name}`{hint}{stop} Valid: {}", known.join(", "))
 }

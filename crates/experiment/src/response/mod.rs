@@ -14,7 +14,7 @@ use crate::metrics::{ALL_APPS, Better, METRICS};
 use crate::result::{Cell, Results};
 use crate::statements::Table;
 use crate::statements::table::Goal;
-use crate::suggest::hint;
+use crate::suggest::{hint, metric_hint};
 use crate::sweep::short;
 
 /// The values of one metric over a sweep.
@@ -229,7 +229,7 @@ pub fn ranks(name: &str) -> Result<(), String> {
         let mut known: Vec<&str> = usable.map(|metric| metric.name).collect();
         let mut seen = std::collections::BTreeSet::new();
         known.retain(|name| seen.insert(*name));
-        let hint = hint(name, known.iter().copied());
+        let hint = metric_hint(name, known.iter().copied());
         let stop = if hint.is_empty() { "." } else { "" };
         return Err(format!("no metric is called `{name}`{hint}{stop} Valid: {}", known.join(", ")));
     };

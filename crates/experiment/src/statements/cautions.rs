@@ -219,7 +219,7 @@ fn memory_bound(case: &Case<'_, '_>) -> Option<Said> {
     })
 }
 
-/// Groups that are bound to no cpus depend on the balancer (docs/model.md, "Control groups").
+/// Groups that are bound to no cpus depend on the balancer (docs/model/measured.md, "Control groups").
 fn control_groups(case: &Case<'_, '_>) -> Option<Said> {
     let weighted: Vec<&&Setup> = case.setups.iter().filter(|setup| setup.weighted).collect();
     let cpus = weighted.first()?.cpus;

@@ -17,7 +17,7 @@ const MAX_NAME: usize = 512;
 const SYMBOL: usize = 24;
 
 /// What a file is read from.
-pub(crate) trait Source {
+pub trait Source {
     /// Its length in bytes.
     fn length(&self) -> u64;
     /// Fills a buffer from an offset on; false where that fails.
@@ -48,7 +48,7 @@ impl Source for &[u8] {
 
 /// Which symbols.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Table {
+pub enum Table {
     /// All (`.symtab`), which `strip` removes.
     All = 2,
     /// Those of dynamic linking (`.dynsym`).
@@ -57,20 +57,20 @@ pub(crate) enum Table {
 
 /// A symbol.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Symbol {
+pub struct Symbol {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Where the function begins in the file, in bytes; none if another file has it, or if it is none.
-    pub(crate) offset: Option<u64>,
+    pub offset: Option<u64>,
 }
 
 /// What dynamic linking knows of a file.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Links {
+pub struct Links {
     /// The name under which others need it (`DT_SONAME`).
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// The libraries that it needs (`DT_NEEDED`).
-    pub(crate) needs: Vec<String>,
+    pub needs: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +92,7 @@ struct Segment {
 
 /// An ELF file.
 #[derive(Debug)]
-pub(crate) struct Elf<S> {
+pub struct Elf<S> {
     source: S,
     sections: Vec<Section>,
     segments: Vec<Segment>,
@@ -137,7 +137,7 @@ impl Elf<File> {
     ///
     /// # Errors
     /// A sentence: it cannot be read, or it is broken.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, String> {
+    pub fn open(path: &Path) -> Result<Option<Self>, String> {
         let shown = path.display();
         let file = File::open(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
         Elf::read(file).map_err(|why| format!("{shown}: {why}"))
@@ -149,7 +149,7 @@ impl<S: Source> Elf<S> {
     ///
     /// # Errors
     /// What is broken.
-    pub(crate) fn read(source: S) -> Result<Option<Self>, String> {
+    pub fn read(source: S) -> Result<Option<Self>, String> {
         let mut head = [0_u8; 64];
         let order = if cfg!(target_endian = "little") { 1 } else { 2 };
         if !source.fill(0, &mut head) || !head.starts_with(&[0x7f, b'E', b'L', b'F', 2, order]) {
@@ -225,7 +225,7 @@ impl<S: Source> Elf<S> {
     ///
     /// # Errors
     /// What is broken.
-    pub(crate) fn symbols(
+    pub fn symbols(
         &self,
         table: Table,
         wanted: &dyn Fn(&str) -> bool,
@@ -246,7 +246,7 @@ impl<S: Source> Elf<S> {
     ///
     /// # Errors
     /// What is broken.
-    pub(crate) fn links(&self) -> Result<Links, String> {
+    pub fn links(&self) -> Result<Links, String> {
         const DYNAMIC: u32 = 6;
         const NEEDED: u64 = 1;
         const OWN_NAME: u64 = 14;
@@ -267,7 +267,7 @@ impl<S: Source> Elf<S> {
     ///
     /// # Errors
     /// What is broken.
-    pub(crate) fn interpreter(&self) -> Result<Option<String>, String> {
+    pub fn interpreter(&self) -> Result<Option<String>, String> {
         const INTERPRETER: u32 = 3;
         let Some(segment) = self.segments.iter().find(|segment| segment.kind == INTERPRETER) else {
             return Ok(None);

@@ -5,7 +5,7 @@
 
 mod around;
 mod command;
-mod elf;
+pub mod elf;
 mod events;
 pub mod guard;
 mod head;

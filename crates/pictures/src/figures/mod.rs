@@ -9,6 +9,7 @@ mod curves;
 mod dots;
 pub mod effects;
 mod figure;
+pub mod file;
 mod frame;
 mod grid;
 mod heat;

@@ -1,6 +1,8 @@
 //! Reads the debug information of a linked module: variables with their types, functions with their sections,
 //! and which line of the source made which code.
 
+use std::cell::Cell;
+
 use gimli::{
     AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, EntriesTreeNode, LittleEndian, Operation,
     SectionId, Unit, UnitOffset,
@@ -14,6 +16,10 @@ type Entry<'a> = DebuggingInformationEntry<Slice<'a>>;
 /// Types nest no deeper than this in what is read; what is deeper is left out.
 const DEEPEST: u32 = 24;
 
+/// Types that are read of one module, those inside of others counted each time. What is beyond is left out: a
+/// few structures that contain each other several times would take hours.
+const MOST_TYPES: u32 = 1 << 20;
+
 /// `DW_TAG_LLVM_annotation`: the notes that clang makes of `btf_decl_tag` and `btf_type_tag`.
 const ANNOTATION: gimli::DwTag = gimli::DwTag(0x6000);
 
@@ -21,6 +27,8 @@ const ANNOTATION: gimli::DwTag = gimli::DwTag(0x6000);
 pub(super) struct Debug<'a> {
     dwarf: Dwarf<Slice<'a>>,
     units: Vec<Unit<Slice<'a>>>,
+    /// How many types may still be read.
+    left: Cell<u32>,
 }
 
 /// A place in the source.
@@ -118,7 +126,7 @@ impl<'a> Debug<'a> {
         while let Some(header) = headers.next()? {
             units.push(dwarf.unit(header)?);
         }
-        Ok(Self { dwarf, units })
+        Ok(Self { dwarf, units, left: Cell::new(MOST_TYPES) })
     }
 
     /// Does something with every entry that is in no other one, in the order of the files.
@@ -298,8 +306,11 @@ impl<'a> Debug<'a> {
     }
 
     fn kind_at(&self, unit: &Unit<Slice<'a>>, entry: &Entry<'a>, depth: u32) -> gimli::Result<Kind> {
-        match type_of(entry) {
-            Some(offset) if depth < DEEPEST => self.kind(unit, offset, depth + 1),
+        match (type_of(entry), self.left.get().checked_sub(1)) {
+            (Some(offset), Some(left)) if depth < DEEPEST => {
+                self.left.set(left);
+                self.kind(unit, offset, depth + 1)
+            }
             _ => Ok(Kind::Other { size: 0 }),
         }
     }

@@ -35,6 +35,9 @@ pub(super) fn map_kind(kind: u32) -> &'static str {
 /// The references that one value of a map can hold; the runtime has room for as many.
 const REFERENCES: usize = 16;
 
+/// The maps that one array of maps can hold from the start.
+const MOST_INNER: u64 = 1 << 12;
+
 /// The variable of the operations.
 ///
 /// # Errors
@@ -192,7 +195,7 @@ fn inner(
     values: Option<&Member>,
 ) -> Vec<u64> {
     let (Some(values), Some(size)) = (values, sizes.get(&variable.name)) else { return Vec::new() };
-    let count = size.saturating_sub(values.offset) / 8;
+    let count = (size.saturating_sub(values.offset) / 8).min(MOST_INNER);
     let at = |index: u64| address.saturating_add(values.offset).saturating_add(index.saturating_mul(8));
     (0..count).map(|index| module.integer(at(index), 8)).collect()
 }
@@ -208,7 +211,12 @@ fn find_references(kind: &Kind, offset: u64, found: &mut Vec<u32>) {
         }
         Kind::Array { of, count } => {
             for index in 0..(*count).min(REFERENCES as u64) {
+                let before = found.len();
                 find_references(of, offset.saturating_add(index.saturating_mul(of.size())), found);
+                // All elements are alike: the others have none either, or there are enough.
+                if found.len() == before || found.len() >= REFERENCES {
+                    break;
+                }
             }
         }
         _ => {}

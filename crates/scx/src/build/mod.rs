@@ -147,10 +147,37 @@ pub fn build(request: &Request) -> Result<Built, Failed> {
     compile(&tools, &Request::default(), &include, &runtime, &object)?;
     objects.push(object);
     let linked = link(&tools, &objects, folder.path(), request.ops.as_deref())?;
-    let (defined, needed) = data_symbols(&objects)?;
-    let module = Module::read(&linked).map_err(unreadable)?;
+    let objects = objects.iter().map(fs::read).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let parts = Parts { linked: &linked, objects: &objects, runtime: &runtime, include: &include };
+    let built = finish(request, &parts, &tools.version, &sha256)?;
+    Ok(Built { warnings: warnings + &built.warnings, ..built })
+}
+
+/// What the compiler and the linker made.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// The linked module, with its debug information.
+    pub linked: &'a [u8],
+    /// The objects of which it was linked.
+    pub objects: &'a [Vec<u8>],
+    /// The source of the runtime.
+    pub runtime: &'a Path,
+    /// The folder of oversim's own headers.
+    pub include: &'a Path,
+}
+
+/// Reads and describes what the compiler and the linker made, and makes a policy file of it. The version of
+/// the compiler and the checksum of the sources are those that the file states.
+///
+/// # Errors
+///
+/// [`Failed`], as [`build`]; also for any other bytes.
+pub fn finish(request: &Request, parts: &Parts<'_>, compiler: &str, sha256: &str) -> Result<Built, Failed> {
+    let (defined, needed) = data_symbols(parts.objects)?;
+    let module = Module::read(parts.linked).map_err(unreadable)?;
     let debug = Debug::read(&module).map_err(unreadable)?;
-    for (place, name) in debug.flavours(&include.display().to_string()).map_err(unreadable)? {
+    let mut warnings = String::new();
+    for (place, name) in debug.flavours(&parts.include.display().to_string()).map_err(unreadable)? {
         let text = format!(
             "warning: members of struct {name} are read where this declaration has them, not where \
                             the structure of the kernel has them"
@@ -158,11 +185,11 @@ pub fn build(request: &Request) -> Result<Built, Failed> {
         warnings += &located(&place, &text);
         warnings.push('\n');
     }
-    let mut file = describe(request, &module, &debug, (&defined, &needed), &runtime)?;
-    file.compiler = tools.version;
-    file.sha256 = sha256;
+    let mut file = describe(request, &module, &debug, (&defined, &needed), parts.runtime)?;
+    compiler.clone_into(&mut file.compiler);
+    sha256.clone_into(&mut file.sha256);
     let json = serde_json::to_vec(&file).map_err(unreadable)?;
-    let linked = filled_in(&module, &debug, &file.ops, &linked)?;
+    let linked = filled_in(&module, &debug, &file.ops, parts.linked)?;
     let linked = division::guarded(&module, &linked).map_err(unreadable)?;
     let bytes = module::rewritten(&linked, SECTION, &json).map_err(unreadable)?;
     crate::wasm::check(&bytes)
@@ -294,12 +321,11 @@ fn link(tools: &Tools, objects: &[PathBuf], folder: &Path, named: Option<&str>) 
 
 /// The data symbols of all objects: those that they define, with their sizes, and those that nobody defines,
 /// with the places of their first uses.
-fn data_symbols(objects: &[PathBuf]) -> Result<(Sizes, Places), Failed> {
+fn data_symbols(objects: &[Vec<u8>]) -> Result<(Sizes, Places), Failed> {
     let mut defined = BTreeMap::new();
     let mut needed = Places::new();
     for object in objects {
-        let bytes = fs::read(object).map_err(unreadable)?;
-        let module = Module::read(&bytes).map_err(unreadable)?;
+        let module = Module::read(object).map_err(unreadable)?;
         let debug = Debug::read(&module).map_err(unreadable)?;
         for (name, index) in &module.symbols.needed {
             let place = module.symbols.uses.get(index).and_then(|code| debug.line(*code));

@@ -94,8 +94,11 @@ impl<'a> Module<'a> {
                     let ElementKind::Active { offset_expr, .. } = element.kind else { continue };
                     let first = constant(&offset_expr.get_operators_reader().read()?).unwrap_or(0);
                     if let ElementItems::Functions(functions) = element.items {
-                        for (index, function) in (first..).zip(functions) {
-                            self.table.insert(index, function?);
+                        let mut next = Some(first);
+                        for function in functions {
+                            let (Some(index), function) = (next, function?) else { break };
+                            self.table.insert(index, function);
+                            next = index.checked_add(1);
                         }
                     }
                 }
@@ -158,8 +161,9 @@ impl<'a> Module<'a> {
     pub(super) fn memory(&self, address: u64, length: usize) -> Vec<u8> {
         let mut bytes = vec![0; length];
         for (start, data, _) in &self.data {
-            for (at, byte) in (address..).zip(bytes.iter_mut()) {
-                let inside = at.checked_sub(*start).and_then(|offset| usize::try_from(offset).ok());
+            for (at, byte) in (0_u64..).zip(bytes.iter_mut()) {
+                let inside = address.checked_add(at).and_then(|at| at.checked_sub(*start));
+                let inside = inside.and_then(|offset| usize::try_from(offset).ok());
                 if let Some(found) = inside.and_then(|offset| data.get(offset)) {
                     *byte = *found;
                 }
@@ -345,6 +349,17 @@ mod tests {
         let mut bytes = Vec::new();
         leb(300, &mut bytes);
         assert_eq!(bytes, [0xac, 0x02]);
+    }
+
+    /// A table and data that begin at the last address of all.
+    #[test]
+    fn what_begins_at_the_last_address_ends_there() {
+        let elements: &[u8] = b"\x09\x08\x01\x00\x42\x7f\x0b\x02\x00\x00";
+        let data: &[u8] = b"\x0b\x08\x01\x00\x42\x7f\x0b\x02\x07\x08";
+        let bytes = [b"\0asm\x01\0\0\0", elements, data].concat();
+        let module = Module::read(&bytes);
+        let seen = module.map(|module| (module.at(u64::MAX), module.memory(u64::MAX, 4)));
+        assert_eq!(seen.ok(), Some((Some(0), vec![7, 0, 0, 0])));
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn each_unordered(tasks: &Tasks, cpu: &Cpu, level: Level, mut found: impl FnMut(
 }
 
 /// Calls `found` for the tasks of a list in a level. No chained iterators: they take more instructions
-/// (docs/performance/history.md).
+/// (docs/performance.md).
 #[inline(always)]
 fn each_listed(tasks: &Tasks, cpu: &Cpu, level: Level, first: TaskId, found: &mut impl FnMut(TaskId, &Task)) {
     let mut next = first;

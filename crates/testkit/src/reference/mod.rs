@@ -232,7 +232,7 @@ pub fn run_observed(
     reference.told = (told, members, None);
     let outcome = reference.go(policy);
     policy.ended(&mut reference);
-    reference.finish(outcome)
+    RunReport { policy_counters: policy.counters(), ..reference.finish(outcome) }
 }
 
 /// The records of the task groups of a cpu.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::source::Source;
 use super::values::{Frame, Limit, duration, settings, sparse};
+use crate::house;
 
 /// What the rest of the scenario allows.
 pub(super) struct Beside<'a> {
@@ -47,6 +48,27 @@ pub(super) fn policies(source: &mut Source<'_>, beside: &Beside<'_>) -> (Value, 
         bare(entry, item)
     });
     (Value::Array(list.collect()), shortest)
+}
+
+/// Orders by formula of the repository, and settings of theirs.
+const ORDERS: [&str; 3] = ["interactive", "short_bursts", "short_slices"];
+
+/// One case in twelve gets an order by formula as a further policy, where no application is in a group or a
+/// class, which `sched_ext` takes over. It comes last, so that what a seed draws besides stays as it was.
+pub(super) fn add_file(source: &mut Source<'_>, root: &mut Map<String, Value>) {
+    if source.below(12) != 7 {
+        return;
+    }
+    let text = Value::Object(root.clone()).to_string();
+    let taken = ["cgroup", "session", "scheduling", "slice", "autogroup", "best_partition"];
+    if taken.iter().any(|key| text.contains(&format!("\"{key}\""))) {
+        return;
+    }
+    let Some(Value::Array(list)) = root.get_mut("policies") else { return };
+    let order = *source.pick(&ORDERS);
+    let path = house::root().join(format!("examples/scx/{order}.order"));
+    // Names of the others differ from this one only if there are several.
+    list.push(json!({ path.display().to_string(): {}, "as": "order" }));
 }
 
 /// An item as its name alone when it has nothing else.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sim_core::machine::{Level, Topology};
 
 use super::apps::{self, Mix, Offers};
-use super::chosen::{Beside, policies};
+use super::chosen::{self, Beside, policies};
 use super::programs;
 use super::source::Source;
 use super::values::{Frame, Limit, duration, groups_sessions, settings, sparse, time, with};
@@ -80,6 +80,7 @@ pub(super) fn scenario(source: &mut Source<'_>) -> Value {
     options(source, &mut root, (horizon, tick), most);
     programs::add(source, &mut root, (cpus, grain));
     backfilled(source, &mut root, horizon);
+    chosen::add_file(source, &mut root);
     Value::Object(root)
 }
 

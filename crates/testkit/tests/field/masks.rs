@@ -65,7 +65,7 @@ fn forks_count_idle_cpus_that_the_mask_forbids() {
 }
 
 /// Means of three to ten runs of docs/how-to/masks.c under Linux 6.18.15 in an emulated machine
-/// (docs/model.md).
+/// (docs/model/measured.md).
 #[test]
 fn masks_cost_what_the_kernel_took_in_an_emulated_machine() {
     let rows = [

@@ -166,7 +166,7 @@ fn simulated(row: &Row) -> f64 {
     mean(&found, "", "LOAD", "p", "timed_run_time") * 1e3
 }
 
-/// docs/how-to/teams.c on a host (docs/model.md, "Teams on a host").
+/// docs/how-to/teams.c on a host (docs/model/measured.md, "Teams on a host").
 #[test]
 fn a_team_alone_takes_as_long_as_on_a_host() {
     let rows = host_rows();

@@ -7,14 +7,19 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod archive;
+mod conformance;
 #[cfg(not(fuzzing))]
 mod corpus;
 mod edits;
 mod engine;
+mod foreign;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod machine;
 #[cfg(not(fuzzing))]
 mod mutation;
 mod output;
+mod policy;
 mod promise;
 mod recording;
 mod request;
@@ -69,6 +74,36 @@ targets! {
     #[cfg(target_os = "linux")]
     measurement store::measurement, 300;
     recording recording::read, 2_000;
+    recording_perf_data recording::read, 1_000;
+    recording_trace_dat recording::read, 1_000;
+    recording_perfetto recording::read, 1_000;
+    program scenarios::program, 300;
+    conformance conformance::case, 200;
+    import_any foreign::any, 200;
+    import_rt_app foreign::rt_app, 100;
+    import_swf foreign::swf, 100;
+    import_batsim foreign::batsim, 100;
+    import_kubernetes foreign::kubernetes, 100;
+    import_docker foreign::docker, 100;
+    import_cgroup foreign::cgroup, 100;
+    import_ostep foreign::ostep, 100;
+    profile_any foreign::job, 100;
+    profile_perf foreign::perf_stat, 100;
+    profile_time foreign::time, 100;
+    profile_sacct foreign::sacct, 100;
+    profile_mpip foreign::mpip, 100;
+    profile_regions foreign::regions, 100;
+    profile_processes foreign::processes, 50;
+    quantity values::quantity, 2_000;
+    policy_order policy::order, 200;
+    policy_wasm policy::webassembly, 100;
+    scx_module policy::compiled, 200;
+    #[cfg(target_os = "linux")]
+    executable kernel::executable, 2_000;
+    #[cfg(target_os = "linux")]
+    host_load kernel::load, 50;
+    #[cfg(target_os = "linux")]
+    predictions kernel::predictions, 300;
     engine engine::case, 60;
 }
 

@@ -39,6 +39,19 @@ pub(crate) fn text(bytes: &[u8]) {
     }
 }
 
+/// The text of a program.
+pub(crate) fn program(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let text = format!(
+        "name: p\nmachine: core:2\nkernel: linux-6.18\nhorizon: 5ms\npolicies: [LOAD]\napps:\n  a:\n    \
+         program:\n      locks: {{ l: ticket }}\n      semaphores: {{ s: 2 }}\n      \
+         queues: {{ q: {{ places: 2 }} }}\n      devices: {{ d: 1 }}\n      values: {{ v: 20us }}\n      \
+         kinds:\n        one: {{ count: 2, code: {} }}\n        two: {{ code: \"run 10us\" }}\n",
+        serde_json::Value::from(text)
+    );
+    check(NAME, &text, &Overrides::default());
+}
+
 /// Edits of the tree of a shipped scenario.
 pub(crate) fn tree(bytes: &[u8]) {
     let tree = SCENARIOS.edited(&mut Tape(bytes));

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use decide::shapes::pod;
+use decide::shapes::share::Mix;
 use notation::cpus::Numbering;
 use notation::parameter::Kind;
 use notation::{lists, units};
@@ -67,6 +69,22 @@ pub(crate) fn value(bytes: &[u8]) {
     for refused in [timeline::instant(text).err(), timeline::cpus(text, &machine).err()] {
         assert!(refused.is_none_or(|why| !why.is_empty()));
     }
+}
+
+/// A quantity of `advise pod`.
+pub(crate) fn quantity(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let said = [
+        pod::cpus(text).err(),
+        pod::period(text).err(),
+        pod::burst(text).err(),
+        pod::procs(text).err(),
+        pod::rate(text).err(),
+        pod::service(text).err(),
+        pod::target(text).err(),
+        Mix::parse(text).err(),
+    ];
+    said.into_iter().flatten().for_each(|why| assert!(!why.is_empty()));
 }
 
 /// A setting of a study.

@@ -83,7 +83,9 @@ fn keys(product: &Product) -> Vec<String> {
 /// The crates that are compiled into a product, by their keys.
 pub(crate) fn contained(product: &Product) -> BTreeMap<String, Part> {
     let arguments = ["metadata", "--format-version", "1", "--filter-platform", product.target];
-    let metadata: Value = serde_json::from_str(&cargo(product, &arguments)).unwrap();
+    let features = ["--features", product.features];
+    let metadata: Value =
+        serde_json::from_str(&cargo(product, &[&arguments[..], &features[..]].concat())).unwrap();
     let keys = keys(product);
     let locked = locked(product.folder);
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! The stretch law and its inverse, from which derivations start: h(x) = (1 + x^p)^(1/p) (docs/model.md,
-//! Memory).
+//! The stretch law and its inverse, from which derivations start: h(x) = (1 + x^p)^(1/p) (Bandwidth in
+//! docs/model/memory.md).
 
 /// Exponent of the machines of the literature.
 pub const P: f64 = 4.0;

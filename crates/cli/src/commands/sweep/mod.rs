@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 use experiment::PolicyRegistry;
 use experiment::neutral;
 use experiment::number::{bytes, plural};
+use experiment::report::quoted;
 use experiment::statements::doubts;
 use scenario::Grid;
+use scenario::inputs::Inputs;
 use sweep::estimate::Estimate;
 use sweep::merge::{Merged, merge};
 use sweep::plan::{Plan, Shard, Until};
@@ -34,14 +36,19 @@ use crate::{input, output, say, signals};
 const AGAIN: u8 = 75;
 /// The exit code of a process that SIGTERM ended.
 const TERMINATED: u8 = 143;
+/// Most runs of which all values are read again after the merge, for the doubts about them: as many as take
+/// less than a second.
+const MOST_LOOKED: u64 = 20_000;
+/// Most incomplete shards that are named one by one.
+const MOST_SHARDS: usize = 5;
 /// No further configuration of the sample of `--dry-run` begins after this time.
 const SAMPLE: Duration = Duration::from_secs(10);
 
 /// Executes the command.
 pub(crate) fn sweep(args: &Sweep, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
     match (&args.what, &args.output) {
-        (Some(SweepWhat::Status(status)), _) => show(&status.directory),
-        (Some(SweepWhat::Merge(merge)), _) => merged(&merge.directory),
+        (Some(SweepWhat::Status(status)), _) => show(&status.directories),
+        (Some(SweepWhat::Merge(merge)), _) => merged(&merge.directories),
         (Some(SweepWhat::Export(table)), _) => export::export(table),
         (Some(SweepWhat::Script(script)), _) => submit::script(script, policies),
         (Some(SweepWhat::PhaseDiagram(diagram)), _) => phase::diagram(diagram, policies),
@@ -50,18 +57,19 @@ pub(crate) fn sweep(args: &Sweep, policies: &PolicyRegistry) -> Result<ExitCode,
     }
 }
 
-/// A scenario and its plan.
+/// A scenario, its plan and what both were read from.
 fn planned(
     file: &Path,
     (changes, narrow): (&Changes, &Narrow),
     policies: &PolicyRegistry,
-) -> Result<(Grid, Plan), Failure> {
+) -> Result<(Grid, Plan, Inputs), Failure> {
     let (name, text) = input::scenario(file)?;
     let overrides = source::changed(changes, false);
     let grid = Grid::load(policies, &name, &text, &overrides).map_err(Failure::Rendered)?;
     let until = narrow.until_ci.map(|half_width| Until { half_width, most: narrow.most });
     let plan = Plan::new(&grid, until).map_err(Failure::Input)?;
-    Ok((grid, plan))
+    let inputs = Inputs::of(&text, &grid.trial, &overrides, None);
+    Ok((grid, plan, inputs))
 }
 
 /// Runs what is missing of a shard.
@@ -72,8 +80,9 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyRegistry) -> Result<
             shard::of_array(&|name| std::env::var(name).ok()).map_err(Failure::Input)?.unwrap_or(Shard::WHOLE)
         }
     };
-    let (grid, plan) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
+    let (grid, plan, inputs) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
     let store = Store::create(directory, &plan).map_err(Failure::sweep)?;
+    store.keep(&inputs).map_err(Failure::sweep)?;
     say::remark(format_args!("{}: {}", directory.display(), size(&plan)));
     let stop = signals::finish_first(
         "interrupted: the runs in progress end; the same command continues the sweep; a second SIGINT ends \
@@ -112,7 +121,7 @@ fn execute(args: &Sweep, directory: &Path, policies: &PolicyRegistry) -> Result<
         return Ok(ExitCode::from(if code == TERMINATED { AGAIN } else { code }));
     }
     if shard == Shard::WHOLE {
-        return merged(directory);
+        return merged(&[directory.to_owned()]);
     }
     output::to_stdout(|out| {
         writeln!(
@@ -156,7 +165,7 @@ fn size(plan: &Plan) -> String {
 
 /// Prints what the sweep would take.
 fn estimate(args: &Sweep, policies: &PolicyRegistry) -> Result<ExitCode, Failure> {
-    let (grid, plan) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
+    let (grid, plan, _) = planned(scenario(args), (&args.changes, &args.narrow), policies)?;
     let estimate = Estimate::of(&grid, &plan, SAMPLE);
     if estimate.sampled == 0 {
         return Err(Failure::Input("no configuration of the sample can be simulated".into()));
@@ -200,8 +209,8 @@ fn shown(duration: Duration) -> String {
 }
 
 /// Prints how far a sweep is; exit code 1 if runs are missing.
-fn show(directory: &Path) -> Result<ExitCode, Failure> {
-    let (store, plan) = Store::open(directory).map_err(Failure::sweep)?;
+fn show(directories: &[PathBuf]) -> Result<ExitCode, Failure> {
+    let (store, plan) = Store::open_all(directories).map_err(Failure::sweep)?;
     let status = Status::of(&store, &plan).map_err(Failure::sweep)?;
     output::to_stdout(|out| {
         writeln!(out, "plan: {}", size(&plan))?;
@@ -217,6 +226,8 @@ fn show(directory: &Path) -> Result<ExitCode, Failure> {
             let least = if plan.until.is_some() { "at least " } else { "" };
             let count = status.missing;
             writeln!(out, "missing: {least}{count} runs, of the numbers {}", status.missing_runs())?;
+            let directory = quoted(&store.directory().display().to_string());
+            writeln!(out, "to complete: {}", completing(&status, &directory))?;
         }
         Ok(())
     })?;
@@ -228,6 +239,11 @@ fn doubted(store: &Store, plan: &Plan) -> Result<(), Failure> {
     if plan.provenance.setups.is_empty() {
         return Ok(());
     }
+    if plan.most_runs() > MOST_LOOKED {
+        let directory = quoted(&store.directory().display().to_string());
+        say::note(format_args!("`oversim report {directory}` states the doubts about the results"));
+        return Ok(());
+    }
     let doubts = doubts::of_result(&::sweep::read::results(store, plan, None).map_err(Failure::sweep)?);
     output::to_stdout(|out| {
         let line =
@@ -237,8 +253,8 @@ fn doubted(store: &Store, plan: &Plan) -> Result<(), Failure> {
 }
 
 /// Merges all parts; exit code 1 if runs are missing.
-fn merged(directory: &Path) -> Result<ExitCode, Failure> {
-    let (store, plan) = Store::open(directory).map_err(Failure::sweep)?;
+fn merged(directories: &[PathBuf]) -> Result<ExitCode, Failure> {
+    let (store, plan) = Store::open_all(directories).map_err(Failure::sweep)?;
     match merge(&store, &plan).map_err(Failure::sweep)? {
         Merged::Whole(runs, files) => {
             output::to_stdout(|out| {
@@ -248,11 +264,32 @@ fn merged(directory: &Path) -> Result<ExitCode, Failure> {
             doubted(&store, &plan)?;
             Ok(ExitCode::SUCCESS)
         }
-        Merged::Missing(status) => Err(Failure::Output(format!(
-            "{} of the sweep in {} are missing, and nothing was merged: the numbers {}",
-            plural(usize::try_from(status.missing).unwrap_or(usize::MAX), "run", "runs"),
-            directory.display(),
-            status.missing_runs()
-        ))),
+        Merged::Missing(status) => {
+            let directory = store.directory().display().to_string();
+            Err(Failure::Output(format!(
+                "{} of the sweep in {directory} are missing, and nothing was merged: the numbers {}; {}",
+                plural(usize::try_from(status.missing).unwrap_or(usize::MAX), "run", "runs"),
+                status.missing_runs(),
+                completing(&status, &quoted(&directory)),
+            )))
+        }
     }
+}
+
+/// Which shards lack runs, and the commands that complete them.
+fn completing(status: &Status, directory: &str) -> String {
+    let command = |shard: String| format!("`oversim sweep SCENARIO -o {directory}{shard}`");
+    let all = || format!("{} with the options of the sweep runs all that is missing", command(String::new()));
+    if status.shards.is_empty() || status.shards.len() > MOST_SHARDS {
+        return all();
+    }
+    let of = status.of;
+    let each = status.shards.iter().map(|(index, missing)| {
+        format!(
+            "shard {index} of {of} lacks {}: {}",
+            plural(usize::try_from(*missing).unwrap_or(usize::MAX), "run", "runs"),
+            command(format!(" --shard {index}/{of}"))
+        )
+    });
+    format!("{}, with the options of the sweep", each.collect::<Vec<_>>().join("; "))
 }

@@ -1,17 +1,13 @@
-//! Submit scripts for the engines that run the shards of a sweep: Slurm, HyperQueue, GNU parallel.
-//!
-//! Sources of the options: sbatch(1) of Slurm 22.05.8, `docs/jobs` of HyperQueue, parallel(1) of GNU parallel
-//! 20221122. `.ci/sweep` runs the scripts.
+//! Submit scripts for the engines that run the shards of a sweep ([`crate::engines`]).
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
+use experiment::neutral;
 use experiment::report::quoted;
 
-use crate::args::Engine;
+use crate::engines::Engine;
 
-/// Seconds between SIGTERM and the time limit of Slurm, for the runs in hand: the default of
-/// `sbatch --signal`.
+/// Seconds between SIGTERM and SIGKILL, for the runs in hand: the default of `sbatch --signal`.
 const GRACE: u64 = 60;
 /// Slurm may send the signal up to 60 s earlier than it was asked to: sbatch(1), `--signal`.
 const EARLY: u64 = 60;
@@ -21,11 +17,11 @@ const RESTARTS: u32 = 100;
 /// How often a shard may lose its worker before HyperQueue gives it up (5 by default). Workers end with the
 /// allocations that they run in, so a long sweep loses more than a few.
 const CRASHES: u32 = 50;
-/// How often GNU parallel runs a shard that fails.
+/// How often GNU parallel and Kubernetes run a shard again that fails.
 const TRIES: u32 = 3;
-/// Milliseconds that GNU parallel leaves a shard between SIGTERM and SIGKILL, as long as Slurm does.
-const TERM: u64 = GRACE * 1000;
-/// Bytes of a mebibyte, the unit in which all three engines take memory.
+/// Seconds between two questions whether a job of Kubernetes has ended.
+const POLL: u32 = 5;
+/// Bytes of a mebibyte, the unit in which all engines take memory.
 const MEBIBYTE: u64 = 1 << 20;
 
 /// What a script has to know. Paths are absolute, or relative to the directory of the submission.
@@ -37,6 +33,8 @@ pub(crate) struct Facts {
     pub(crate) scenario: String,
     /// Directory of the sweep.
     pub(crate) directory: String,
+    /// The directory that tasks see, if they see only one.
+    pub(crate) volume: Option<String>,
     /// Other arguments of `oversim sweep`, such as `--set` and its value, not quoted.
     pub(crate) extra: Vec<String>,
     /// Number of shards, at least 1.
@@ -55,113 +53,90 @@ impl Facts {
         self.memory.div_ceil(MEBIBYTE).max(1)
     }
 
-    /// The number of the last shard.
-    fn last(&self) -> u32 {
-        self.shards.saturating_sub(1)
+    /// The value of a name in a template; none of a name without one.
+    fn value(&self, name: &str) -> Option<String> {
+        let sub = |verb: &str| format!("{} sweep {verb} {}", quoted(&self.program), quoted(&self.directory));
+        let logs = || format!("{}/logs", self.directory);
+        Some(match name {
+            "shards" => self.shards.to_string(),
+            "last" => self.shards.saturating_sub(1).to_string(),
+            "jobs" => self.jobs.to_string(),
+            "mebibytes" => self.mebibytes().to_string(),
+            "grace" => GRACE.to_string(),
+            "restarts" => RESTARTS.to_string(),
+            "crashes" => CRASHES.to_string(),
+            "tries" => TRIES.to_string(),
+            "poll" => POLL.to_string(),
+            "sweep" => {
+                let words = [&self.program, "sweep", &self.scenario, "-o", &self.directory];
+                words.map(quoted).join(" ")
+            }
+            "changes" => self.extra.iter().map(|word| format!(" {}", quoted(word))).collect(),
+            "merge" => sub("merge"),
+            "status" => sub("status"),
+            "logs" => quoted(&logs()),
+            // In the name of a file, Slurm replaces `%A`; `%%` is a percent sign.
+            "slurm_logs" => quoted(&logs().replace('%', "%%")),
+            "slurm_time" => slurm_time(self.limit?),
+            "walltime" => walltime(self.limit?),
+            "seconds" => self.limit?.as_secs().saturating_add(1).to_string(),
+            "sweep_args" => {
+                let jobs = self.jobs.to_string();
+                let words = ["sweep", &self.scenario, "-o", &self.directory, "--jobs", &jobs];
+                json(words.into_iter().chain(self.extra.iter().map(String::as_str)))
+            }
+            "merge_args" => json(["sweep", "merge", &self.directory].into_iter()),
+            "volume" => string(self.volume.as_ref()?),
+            _ => return None,
+        })
     }
+}
 
-    /// The command of one shard. `choice` selects it, `jobs` is its number of threads, both as the shell
-    /// reads them.
-    fn worker(&self, choice: &str, jobs: &str) -> String {
-        let (program, scenario) = (quoted(&self.program), quoted(&self.scenario));
-        let mut line = format!("{program} sweep {scenario} -o {}", quoted(&self.directory));
-        for argument in [choice, jobs].into_iter().filter(|argument| !argument.is_empty()) {
-            line += " ";
-            line += argument;
-        }
-        for argument in &self.extra {
-            line += " ";
-            line += &quoted(argument);
-        }
-        line
-    }
+/// A text in JSON, which YAML reads, too. As in words for a shell, control characters are shown.
+fn string(text: &str) -> String {
+    format!("\"{}\"", neutral::line(text).replace('\\', "\\\\").replace('"', "\\\""))
+}
 
-    /// The command that merges the results.
-    fn merge(&self) -> String {
-        format!("{} sweep merge {}", quoted(&self.program), quoted(&self.directory))
-    }
-
-    /// A file of the directory for the messages of the engine.
-    fn log(&self, name: &str) -> String {
-        quoted(&format!("{}/logs/{name}", self.directory))
-    }
+/// A list of words in JSON.
+fn json<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    format!("[{}]", words.map(string).collect::<Vec<_>>().join(", "))
 }
 
 /// A complete submit script: `bash FILE` starts all shards, then merges their results.
-pub(crate) fn script(engine: Engine, facts: &Facts) -> String {
-    match engine {
-        Engine::Slurm => slurm(facts),
-        Engine::Hyperqueue => hyperqueue(facts),
-        Engine::Parallel => parallel(facts),
-    }
-}
-
-/// The first lines of a script: what it does and how to use it.
-fn head(facts: &Facts, what: &str) -> String {
-    format!(
+pub(crate) fn script(engine: &Engine, facts: &Facts) -> String {
+    let (shards, about) = (facts.shards, engine.about);
+    let mut text = format!(
         "#!/bin/bash\n\
-        # Runs the {} shards of a sweep {what}, then merges their results. Use: bash THIS_FILE\n\
+        # {about}: runs the {shards} shards of a sweep, then merges their results. Use: bash THIS_FILE\n\
         # After a failure run it again: finished runs are kept.\n\
-        set -euo pipefail\n\
-        mkdir -p {}\n\n",
-        facts.shards,
-        quoted(&format!("{}/logs", facts.directory)),
-    )
+        set -euo pipefail\n\n"
+    );
+    let own = |name: &str| {
+        let word = engine.words.iter().find(|(known, _)| *known == name).map(|(_, word)| *word);
+        word.or_else(|| engine.index.filter(|_| name == "index"))
+    };
+    for line in engine.template.lines() {
+        let line = filled(line, &|name| own(name).map_or_else(|| Some(format!("{{{{{name}}}}}")), word));
+        let line = line.and_then(|line| filled(&line, &|name| facts.value(name)));
+        text.extend(line.map(|line| line + "\n"));
+    }
+    text
 }
 
-/// A job array and a job that depends on it.
-fn slurm(facts: &Facts) -> String {
-    let mut text = head(facts, "as a job array of Slurm");
-    // In a file name, Slurm replaces `%A`; `%%` is a percent sign.
-    let logs = |name: &str| quoted(&format!("{}/logs/{name}", facts.directory.replace('%', "%%")));
-    text += "shard() {\n    cat <<'END_OF_SHARD'\n#!/bin/bash\n#SBATCH --job-name=oversim\n";
-    let _ = writeln!(text, "#SBATCH --array=0-{}", facts.last());
-    let _ = writeln!(text, "#SBATCH --cpus-per-task={}", facts.jobs);
-    let _ = writeln!(text, "#SBATCH --mem={}M", facts.mebibytes());
-    if let Some(limit) = facts.limit {
-        let _ = writeln!(text, "#SBATCH --time={}", slurm_time(limit));
+fn word(word: &str) -> Option<String> {
+    Some(word.to_owned())
+}
+
+/// A line with the values of the names in double braces; none if one of them has no value.
+fn filled(line: &str, value: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some((before, behind)) = rest.split_once("{{") {
+        let (name, after) = behind.split_once("}}")?;
+        text += before;
+        text += &value(name)?;
+        rest = after;
     }
-    let _ = writeln!(text, "#SBATCH --signal=B:TERM@{GRACE}");
-    text += "#SBATCH --requeue\n\
-        #SBATCH --open-mode=append\n\
-        # Slurm sends SIGTERM to this shell before the time limit. oversim then finishes the runs in hand,\n\
-        # exits with code 75, and the shard is queued again.\n";
-    let worker = facts.worker(
-        &format!("--shard \"$SLURM_ARRAY_TASK_ID/{}\"", facts.shards),
-        "--jobs \"$SLURM_CPUS_PER_TASK\"",
-    );
-    let _ = writeln!(text, "{worker} &");
-    text += "worker=$!\n\
-        finish() { # exit code\n";
-    let _ =
-        writeln!(text, "    if [ \"$1\" = 75 ] && [ \"${{SLURM_RESTART_COUNT:-0}}\" -lt {RESTARTS} ]; then");
-    text += "        scontrol requeue \"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\"\n    \
-            fi\n    \
-            exit \"$1\"\n\
-        }\n\
-        trap 'trap \"\" TERM; kill -TERM \"$worker\"; wait \"$worker\"; finish $?' TERM\n\
-        wait \"$worker\"\n\
-        finish $?\n\
-        END_OF_SHARD\n\
-        }\n\n\
-        merge() {\n    \
-            cat <<'END_OF_MERGE'\n\
-        #!/bin/bash\n\
-        #SBATCH --job-name=oversim-merge\n";
-    let _ = writeln!(text, "exec {}\nEND_OF_MERGE\n}}\n", facts.merge());
-    let _ = writeln!(
-        text,
-        "array=\"$(shard | sbatch --parsable --output={} | cut -d';' -f1)\"",
-        logs("%A_%a.log")
-    );
-    let _ = writeln!(
-        text,
-        "merge=\"$(merge | sbatch --parsable --output={} --dependency=\"afterok:$array\" \
-            --kill-on-invalid-dep=yes | cut -d';' -f1)\"",
-        logs("merge_%j.log"),
-    );
-    text += "echo \"job array $array runs the shards, job $merge merges the results\"\n";
-    text
+    Some(text + rest)
 }
 
 /// A time limit of Slurm, `days-hours:minutes:seconds`. Its resolution is a minute, and SIGTERM comes before.
@@ -175,53 +150,10 @@ fn slurm_time(limit: Duration) -> String {
     }
 }
 
-/// A task array, and the merge when it is done.
-fn hyperqueue(facts: &Facts) -> String {
-    let mut text = head(facts, "as a task array of HyperQueue");
-    text += "# A server and workers have to run (hq server start, hq worker start). If a worker is lost,\n\
-        # HyperQueue starts its shards again on another one.\n";
-    let _ = write!(
-        text,
-        "hq submit --wait --name=oversim --array=0-{} --cpus={} --resource=mem={}",
-        facts.last(),
-        facts.jobs,
-        facts.mebibytes(),
-    );
-    if let Some(limit) = facts.limit {
-        let _ = write!(text, " --time-limit={}s", limit.as_secs().saturating_add(1));
-    }
-    let _ = writeln!(
-        text,
-        " --crash-limit={CRASHES} \\\n    --env=OVERSIM_SHARDS={} --stdout=none --stderr={} \\\n    -- {}",
-        facts.shards,
-        facts.log("%{TASK_ID}.log"),
-        facts.worker("", &format!("--jobs {}", facts.jobs)),
-    );
-    let _ = writeln!(text, "exec {}", facts.merge());
-    text
-}
-
-/// Processes on this machine, and the merge when they are done.
-fn parallel(facts: &Facts) -> String {
-    let mut text = head(facts, "with GNU parallel on this machine");
-    let worker = facts.worker(&format!("--shard \"$1/{}\"", facts.shards), &format!("--jobs {}", facts.jobs));
-    let _ = writeln!(text, "shard() {{\n    exec {worker}\n}}");
-    let _ = writeln!(
-        text,
-        "export -f shard\n\
-        export PARALLEL_SHELL=\"$BASH\"\n\
-        slots=$(($(parallel --number-of-threads) / {}))\n\
-        parallel --jobs $((slots > 0 ? slots : 1)) --memfree {}M \\\n    \
-            --retries {TRIES} --halt soon,fail=1 --termseq TERM,{TERM},KILL,1000 \\\n    \
-            --joblog {} shard ::: {{0..{}}}\n\
-        exec {}",
-        facts.jobs,
-        facts.mebibytes(),
-        facts.log("parallel.log"),
-        facts.last(),
-        facts.merge(),
-    );
-    text
+/// A time limit of PBS, `hours:minutes:seconds`.
+fn walltime(limit: Duration) -> String {
+    let seconds = limit.as_secs().saturating_add(1);
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 #[cfg(test)]
@@ -231,16 +163,22 @@ mod tests {
     use std::process::{Command, Output};
     use std::{env, fs};
 
-    use super::*;
+    use notation::yaml::{Content, Node, tree};
 
-    const ENGINES: [(Engine, &str); 3] =
-        [(Engine::Slurm, "slurm"), (Engine::Hyperqueue, "hyperqueue"), (Engine::Parallel, "parallel")];
+    use super::*;
+    use crate::engines::ENGINES;
+
+    /// The engine of a name.
+    fn engine(name: &str) -> &'static Engine {
+        ENGINES.iter().find(|engine| engine.name == name).unwrap()
+    }
 
     fn facts() -> Facts {
         Facts {
             program: "/opt/oversim/bin/oversim".to_owned(),
             scenario: "study.yaml".to_owned(),
             directory: "/scratch/study".to_owned(),
+            volume: Some("/scratch".to_owned()),
             extra: vec!["--set".to_owned(), "apps.cg.workload.class=A".to_owned()],
             shards: 16,
             jobs: 4,
@@ -255,6 +193,7 @@ mod tests {
             program: folder.join("the \"program\" {} it's").display().to_string(),
             scenario: "a b'c\"d$HOME`id`\\%j %{JOB_ID} {} {.}.yaml".to_owned(),
             directory: folder.join("out 100% 'q' {}").display().to_string(),
+            volume: Some(folder.display().to_string()),
             extra: vec!["--set".to_owned(), "apps.a b.note=$(id) \"x\"".to_owned()],
             shards: 3,
             jobs: 2,
@@ -278,7 +217,8 @@ mod tests {
 
     #[test]
     fn the_scripts_are_the_golden_ones() {
-        for (engine, name) in ENGINES {
+        for engine in &ENGINES {
+            let name = engine.name;
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/sweep_{name}.sh"));
             let text = script(engine, &facts());
             if env::var_os("OVERSIM_UPDATE").is_some() {
@@ -296,7 +236,8 @@ mod tests {
     #[test]
     fn the_scripts_are_bash() {
         let folder = tempfile::tempdir().unwrap();
-        for (engine, name) in ENGINES {
+        for engine in &ENGINES {
+            let name = engine.name;
             for facts in [facts(), hostile(folder.path())] {
                 let output = bash(folder.path(), &script(engine, &facts), &["-n"]);
                 assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
@@ -319,6 +260,9 @@ mod tests {
         let sbatch = "#!/bin/bash\nexport SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_JOB_ID=7 SLURM_CPUS_PER_TASK=2\n\
             bash >&2\necho '7;here'\n";
         program(&folder.join("bin/sbatch"), sbatch);
+        let qsub = "#!/bin/bash\nexport PBS_ARRAY_INDEX=2 PBS_ARRAYID=2 PBS_O_WORKDIR=\"$PWD\"\n\
+            bash >&2\necho '7[].here'\n";
+        program(&folder.join("bin/qsub"), qsub);
         let requeue = format!(
             "#!/bin/bash\necho \"scontrol $*\" >>{}\n",
             quoted(&folder.join("calls").display().to_string())
@@ -328,14 +272,16 @@ mod tests {
 
     #[test]
     fn names_with_spaces_and_quotes_reach_the_program() {
-        for (engine, name) in ENGINES {
+        // Where tasks see only a volume, no shell reads the words.
+        for engine in ENGINES.iter().filter(|engine| !engine.volume) {
+            let name = engine.name;
             let folder = tempfile::tempdir().unwrap();
             let facts = hostile(folder.path());
             engines(folder.path(), &facts);
             let output = bash(folder.path(), &script(engine, &facts), &[]);
             assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
             let calls = fs::read_to_string(folder.path().join("calls")).unwrap();
-            let choice = if engine == Engine::Hyperqueue { "" } else { "--shard\n2/3\n" };
+            let choice = if name == "hyperqueue" { "" } else { "--shard\n2/3\n" };
             let worker = format!(
                 "sweep\n{}\n-o\n{}\n{choice}--jobs\n2\n--set\n{}\nEND\n",
                 facts.scenario, facts.directory, facts.extra[1]
@@ -352,11 +298,68 @@ mod tests {
         engines(folder.path(), &facts);
         for (code, restarts, again) in [(75, 0, true), (75, RESTARTS, false), (1, 0, false), (0, 0, false)] {
             fs::write(folder.path().join("calls"), "").unwrap();
-            let text = script(Engine::Slurm, &facts)
+            let text = script(engine("slurm"), &facts)
                 .replace("set -euo pipefail", &format!("export CODE={code} SLURM_RESTART_COUNT={restarts}"));
             let output = bash(folder.path(), &text, &[]);
             let calls = fs::read_to_string(folder.path().join("calls")).unwrap();
             assert_eq!(calls.contains("END\nscontrol requeue 7_2\n"), again, "{code} {restarts}: {output:?}");
+        }
+    }
+
+    /// The documents of a script for `kubectl`.
+    fn documents(text: &str) -> Vec<Node> {
+        let parts = text.split("<<'END_OF_").skip(1).map(|part| part.split_once('\n').unwrap().1);
+        parts.map(|part| tree(0, part.split_once("\nEND_OF_").unwrap().0).unwrap()).collect()
+    }
+
+    fn at<'a>(node: &'a Node, path: &[&str]) -> &'a Node {
+        path.iter().fold(node, |node, key| match &node.content {
+            Content::List(items) => &items[key.parse::<usize>().unwrap()],
+            _ => &node.get(key).unwrap_or_else(|| panic!("{key} of {path:?}")).value,
+        })
+    }
+
+    fn words(node: &Node) -> Vec<&str> {
+        let Content::List(items) = &node.content else { panic!("no list") };
+        items.iter().map(text_of).collect()
+    }
+
+    fn text_of(node: &Node) -> &str {
+        let Content::Scalar(text) = &node.content else { panic!("no scalar") };
+        text
+    }
+
+    #[test]
+    fn the_jobs_of_kubernetes_have_the_words_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        for facts in [facts(), hostile(folder.path())] {
+            let all = documents(&script(engine("kubernetes"), &facts));
+            let [shards, merge] = &all[..] else { panic!("{} documents", all.len()) };
+            let container = ["spec", "template", "spec", "containers", "0"];
+            let of = |job, key| at(at(job, &container), &[key]);
+            let jobs = facts.jobs.to_string();
+            let mut sweep = vec!["sweep", &facts.scenario, "-o", &facts.directory, "--jobs", &jobs];
+            sweep.extend(facts.extra.iter().map(String::as_str));
+            assert_eq!(words(of(shards, "args")), sweep);
+            assert_eq!(words(of(merge, "args")), ["sweep", "merge", &facts.directory]);
+            assert_eq!(text_of(at(shards, &["spec", "completionMode"])), "Indexed");
+            assert_eq!(text_of(at(shards, &["spec", "completions"])), facts.shards.to_string());
+            assert_eq!(text_of(at(of(shards, "env"), &["0", "value"])), facts.shards.to_string());
+            for job in [shards, merge] {
+                let mount = at(of(job, "volumeMounts"), &["0", "mountPath"]);
+                assert_eq!(Some(text_of(mount)), facts.volume.as_deref());
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_without_its_value_is_left_out_and_values_are_not_read_again() {
+        let facts = hostile(Path::new("/{{merge}}"));
+        for engine in &ENGINES {
+            let text = script(engine, &facts);
+            let limit = ["--time", "walltime", "--time-limit"].iter().any(|word| text.contains(word));
+            assert!(!limit, "{text}");
+            assert!(text.contains("{{merge}}/out 100%"), "{text}");
         }
     }
 
@@ -368,5 +371,6 @@ mod tests {
         // 1500 min of work and 3 more: a day, an hour and 3 minutes.
         assert_eq!(slurm_time(Duration::from_secs(1500 * 60)), "1-01:03:00");
         assert_eq!(facts().mebibytes(), 1536);
+        assert_eq!(walltime(Duration::from_secs(25 * 3600 + 61)), "25:01:02");
     }
 }

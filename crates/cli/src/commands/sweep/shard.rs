@@ -3,6 +3,7 @@
 use sweep::plan::Shard;
 
 use crate::args::checked;
+use crate::engines::ENGINES;
 
 /// The number of shards, where the engine does not say it.
 const SHARDS: &str = "OVERSIM_SHARDS";
@@ -17,22 +18,26 @@ pub(super) fn of_array(variable: &dyn Fn(&str) -> Option<String>) -> Result<Opti
         let wrong = |_| format!("the variable {name} is `{text}`, not a number: use --shard I/N");
         text.trim().parse().map(Some).map_err(wrong)
     };
-    let found = ["SLURM_ARRAY_TASK_ID", "HQ_TASK_ID", "PBS_ARRAY_INDEX"];
-    let Some(name) = found.into_iter().find(|name| variable(name).is_some()) else { return Ok(None) };
+    let mut found = ENGINES.iter().filter_map(|engine| Some((engine.index?, &engine.array)));
+    let Some((name, array)) = found.find(|(name, _)| variable(name).is_some()) else {
+        return Ok(None);
+    };
     let id = number(name)?.unwrap_or(0);
     let refused = |why: String| format!("{why} (from {name}): use --shard I/N");
     if let Some(of) = number(SHARDS)? {
         return checked(id, of).map(Some).map_err(refused);
     }
-    if name != "SLURM_ARRAY_TASK_ID" {
+    let Some(array) = array else {
         return Err(format!(
             "{name} is {id}, and the number of shards is not known: set {SHARDS}, or use --shard I/N"
         ));
+    };
+    let least = number(array.first)?.unwrap_or(0);
+    let step = number(array.step)?.unwrap_or(1);
+    if step == 0 {
+        return Err(format!("the variable {} is 0: use --shard I/N", array.step));
     }
-    let least = number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(0);
-    let step = number("SLURM_ARRAY_TASK_STEP")?.unwrap_or(1).max(1);
-    let most = number("SLURM_ARRAY_TASK_MAX")?;
-    let of = match (number("SLURM_ARRAY_TASK_COUNT")?, most) {
+    let of = match (number(array.count)?, number(array.last)?) {
         (Some(count), _) => count,
         (None, Some(most)) => most.saturating_sub(least) / step + 1,
         (None, None) => return Err(format!("{name} is {id}, and the array has no count: use --shard I/N")),
@@ -79,7 +84,9 @@ mod tests {
             [("SLURM_ARRAY_TASK_ID", "2"), ("SLURM_ARRAY_TASK_MIN", "1"), ("SLURM_ARRAY_TASK_MAX", "4")];
         assert_eq!(of(&by_max), shard(1, 4));
         assert_eq!(of(&[("HQ_TASK_ID", "5"), ("OVERSIM_SHARDS", "6")]), shard(5, 6));
-        assert_eq!(of(&[("PBS_ARRAY_INDEX", "0"), ("OVERSIM_SHARDS", "2")]), shard(0, 2));
+        for engine in ENGINES.iter().filter_map(|engine| engine.index) {
+            assert_eq!(of(&[(engine, "0"), ("OVERSIM_SHARDS", "2")]), shard(0, 2), "{engine}");
+        }
         assert_eq!(of(&[("SLURM_ARRAY_TASK_ID", "7"), ("OVERSIM_SHARDS", "9")]), shard(7, 9));
     }
 
@@ -91,6 +98,8 @@ mod tests {
         let list =
             [("SLURM_ARRAY_TASK_ID", "7"), ("SLURM_ARRAY_TASK_MIN", "3"), ("SLURM_ARRAY_TASK_COUNT", "2")];
         assert!(of(&list).unwrap_err().contains("equal steps"));
+        let still = [("SLURM_ARRAY_TASK_ID", "7"), ("SLURM_ARRAY_TASK_STEP", "0")];
+        assert!(of(&still).unwrap_err().contains("SLURM_ARRAY_TASK_STEP is 0"));
         assert!(of(&[("SLURM_ARRAY_TASK_ID", "7")]).unwrap_err().contains("no count"));
     }
 }

@@ -37,19 +37,27 @@ pub(super) fn script(args: &SweepScript, policies: &PolicyRegistry) -> Result<Ex
     if args.file.as_os_str() == "-" {
         return Err(Failure::Input("each shard reads the scenario again: name a file, not `-`".into()));
     }
-    let (grid, plan) = planned(&args.file, (&args.changes, &args.narrow), policies)?;
+    let Seen { scenario, directory, volume } = seen(args)?;
+    let (engine, fewest) = (args.engine.name, args.engine.fewest);
+    if let Some(shards) = args.shards.filter(|shards| *shards < fewest) {
+        return Err(Failure::Input(format!(
+            "--shards is {shards}, and an array of {engine} has at least {fewest} tasks"
+        )));
+    }
+    let (grid, plan, _) = planned(&args.file, (&args.changes, &args.narrow), policies)?;
     let estimate = Estimate::of(&grid, &plan, SAMPLE);
     let jobs = args.changes.jobs.map_or(JOBS, NonZeroUsize::get);
     let cpus = u32::try_from(jobs).unwrap_or(u32::MAX);
     let total = estimate.total(plan.most_runs());
     let fitting = (total.as_secs_f64() / (SHARD.as_secs_f64() * f64::from(cpus))).ceil() as u32;
-    let shards = args.shards.unwrap_or_else(|| fitting.clamp(1, MOST));
+    let shards = args.shards.unwrap_or_else(|| fitting.clamp(fewest, MOST));
     let each = total / cpus / shards;
     let run = grid.trial.runs.iter().map(size::of_run).max().unwrap_or(0);
     let facts = Facts {
         program: std::env::current_exe().map_or_else(|_| "oversim".into(), |path| path.display().to_string()),
-        scenario: named(&args.file),
-        directory: named(&args.output),
+        scenario,
+        directory,
+        volume,
         extra: extra(args),
         shards,
         jobs: cpus,
@@ -60,8 +68,42 @@ pub(super) fn script(args: &SweepScript, policies: &PolicyRegistry) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-fn named(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+/// The paths as the tasks of an engine see them.
+struct Seen {
+    scenario: String,
+    directory: String,
+    volume: Option<String>,
+}
+
+/// Where the tasks find the files.
+///
+/// # Errors
+/// They see only a volume, and the scenario is not in it.
+fn seen(args: &SweepScript) -> Result<Seen, Failure> {
+    let named = |path: &Path| path.to_string_lossy().into_owned();
+    let (file, output) = (args.file.as_path(), args.output.as_path());
+    if !args.engine.volume {
+        return Ok(Seen { scenario: named(file), directory: named(output), volume: None });
+    }
+    let absolute = |path: &Path| {
+        std::path::absolute(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+    };
+    let directory = absolute(output)?;
+    let Some(volume) = directory.parent() else {
+        return Err(Failure::Input(format!("-o {}: name a directory in a volume", output.display())));
+    };
+    // Without a file it is the name of a built-in scenario.
+    let scenario = if file.exists() { absolute(file)? } else { file.to_owned() };
+    if file.exists() && !scenario.starts_with(volume) {
+        return Err(Failure::Input(format!(
+            "the tasks of {} see only the volume {}, the directory above -o, and {} is not in it: copy it \
+                there",
+            args.engine.name,
+            volume.display(),
+            file.display()
+        )));
+    }
+    Ok(Seen { scenario: named(&scenario), directory: named(&directory), volume: Some(named(volume)) })
 }
 
 /// The arguments that change the scenario, for each shard.
