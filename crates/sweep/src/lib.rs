@@ -5,7 +5,6 @@
 //! function of the plan: it does not depend on the number of workers, their order or their interruptions.
 
 mod column;
-mod crc;
 pub mod estimate;
 pub mod export;
 pub mod merge;

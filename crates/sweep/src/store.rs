@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::crc::crc32;
 use crate::plan::{Plan, SCHEMA, Shard, hex};
 use crate::request::Request;
 use crate::row::Row;
@@ -678,5 +677,5 @@ pub(crate) fn entry(line: &str) -> String {
 
 /// The checksum of a line or of a part.
 fn check(line: &str) -> String {
-    format!("{:08x}", crc32(line.as_bytes()))
+    format!("{:08x}", crc32fast::hash(line.as_bytes()))
 }
