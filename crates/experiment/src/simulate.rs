@@ -15,7 +15,7 @@ use sim_core::time::Time;
 /// # Errors
 /// Why the simulator refuses it, a sentence.
 pub fn simulate_one(plan: &RunPlan, observer: &mut impl Observer) -> Result<RunReport, String> {
-    simulate_under(plan, &mut *own_policy(plan), &mut *own_policy(plan), observer)
+    simulate_under(plan, &mut *own_policy(plan), || own_policy(plan), observer)
 }
 
 /// The policy of a run.
@@ -23,12 +23,12 @@ pub(crate) fn own_policy(plan: &RunPlan) -> Box<dyn Policy> {
     plan.policy_choice.build(&plan.machine, &plan.kernel, &plan.apps)
 }
 
-/// One run under a policy that may be another one than its own. `again`: the same policy once more, for the
-/// time before a window.
-pub(crate) fn simulate_under(
+/// One run under a policy that may be another one than its own. `again`: makes the same policy once more, for
+/// the time before a window.
+pub(crate) fn simulate_under<'a>(
     plan: &RunPlan,
     policy: &mut dyn Policy,
-    again: &mut dyn Policy,
+    again: impl FnOnce() -> Box<dyn Policy + 'a>,
     observer: &mut impl Observer,
 ) -> Result<RunReport, String> {
     let end = plan.options.horizon;
@@ -37,7 +37,7 @@ pub(crate) fn simulate_under(
         None => Ok(report),
         Some(Time::ZERO) => Ok(in_window(report, None)),
         Some(begin) => {
-            let before = simulate_until(plan, begin, again, &mut ())?;
+            let before = simulate_until(plan, begin, &mut *again(), &mut ())?;
             Ok(in_window(report, Some(&before)))
         }
     }

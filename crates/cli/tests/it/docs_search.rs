@@ -8,6 +8,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 use crate::columns::COLUMNS;
+use crate::support::flat;
 
 /// On a terminal of 80 columns, in an empty folder.
 fn oversim(args: &[&str]) -> (Option<i32>, String, String) {
@@ -69,8 +70,7 @@ fn a_search_finds_pages_by_title_then_heading_then_text() {
     let (_, out, _) = oversim(&["docs", "sched_yield", "caller"]);
     assert!(out.to_lowercase().contains("sched_yield") && out.contains("  #"), "{out}");
     let (_, out, _) = oversim(&["docs", "speed"]);
-    let words: Vec<&str> = out.split_whitespace().collect();
-    assert!(words.join(" ").contains("`oversim explain` has pages for SPEED,"), "{out}");
+    assert!(flat(&out).contains("`oversim explain` has pages for SPEED,"), "{out}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use crate::support::oversim;
+use crate::support::{flat, oversim};
 
 /// Threads that sleep at barriers, beside hogs.
 const TEAM: &str = "name: team\nmachine: core:2\nkernel: linux-6.18\npolicies: [LOAD]\nbaseline: none\n\
@@ -37,7 +37,7 @@ fn a_board_ranks_policies_and_shows_refusals_whatever_the_threads() {
     let (code, text, err) = oversim(&[&args[..], &["--jobs", "1"]].concat(), "");
     assert!(code == 0 && err.is_empty(), "{err}");
     assert!(text.lines().count() <= 30 && text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    assert!(text.contains("3 scenarios, 4 policies, 5 seeds each"), "{text}");
+    assert!(flat(&text).contains("3 scenarios, 4 policies, 5 seeds each"), "{text}");
     assert!(text.contains("VTIME refused in groups") && text.contains("     - fast "), "{text}");
     assert_eq!(text, oversim(&[&args[..], &["--jobs", "2"]].concat(), "").1);
     let (_, json, _) = oversim(&[&args[..], &["--format", "json"]].concat(), "");
@@ -131,7 +131,7 @@ fn formulas_of_an_order_are_searched_whatever_the_threads() {
     let (code, text, err) = run(&["--jobs", "1", "-o", &output]);
     assert_eq!(code, 0, "{err}");
     assert!(text.contains("Answer    The hold-out shows a gain.") && text.contains("Order "), "{text}");
-    assert_eq!(run(&["--jobs", "2"]).1, text.replace(&output, "./tuned.order"));
+    assert_eq!(flat(&run(&["--jobs", "2"]).1), flat(&text.replace(&output, "./tuned.order")));
     // What is written is what was found.
     let found: serde_json::Value = serde_json::from_str(&run(&["--format", "json"]).1).unwrap();
     let written = std::fs::read_to_string(&output).unwrap();

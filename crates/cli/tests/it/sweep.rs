@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::flat;
 use assert_cmd::cargo::CommandCargoExt;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -568,7 +569,6 @@ fn directories_of_several_workers_are_merged_to_the_same_bytes() {
     let completes = "shard 2 of 3 lacks 30 runs: `oversim sweep SCENARIO -o b --shard 2/3`";
     let (code, _, err) = oversim(folder, &["sweep", "merge", "b", "a", "c"]);
     assert!(code == 1 && err.contains("30 runs of the sweep in b are missing"), "{err}");
-    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat(&err).contains(completes), "{err}");
     let (code, out, _) = oversim(folder, &["sweep", "status", "b", "a", "c"]);
     assert!(code == 1 && out.contains("there: 60 runs;") && flat(&out).contains(completes), "{out}");

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::oversim;
+use crate::support::{flat, oversim};
 
 /// Text of `perf script`: `make` wakes `cc1`, which stays behind it for 8 ms, while cpu 1 idles for 6 ms of
 /// these.
@@ -32,7 +32,7 @@ repeat: 2
 fn lines(args: &[&str], stdin: &str) -> Vec<String> {
     let (code, out, err) = oversim(&[&["twin"], args].concat(), stdin);
     assert!(code == 0 && err.is_empty(), "{args:?}: {code} {err}");
-    out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    out.lines().map(flat).collect()
 }
 
 fn has(lines: &[String], wanted: &str) {

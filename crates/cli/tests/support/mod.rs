@@ -10,3 +10,8 @@ pub(crate) fn oversim(args: &[&str], stdin: &str) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it writes UTF-8");
     (output.status.code().expect("it ends by itself"), text(&output.stdout), text(&output.stderr))
 }
+
+/// A text on one line with single blanks: where lines end depends on the length of the paths in them.
+pub(crate) fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

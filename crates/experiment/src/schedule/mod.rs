@@ -10,6 +10,7 @@ use notation::neutral;
 use policies::{Recorder, Replayer, Schedule, Tally};
 use serde::{Deserialize, Serialize};
 use sim_core::outcome::RunReport;
+use sim_core::policy::Policy;
 
 pub use file::{read, write};
 pub use replayed::{Replay, RunId};
@@ -111,7 +112,7 @@ pub fn record(
     let one = |plan: &RunPlan| {
         let mut recorder = Recorder::new(own_policy(plan));
         let plan = &exact(plan);
-        let report = simulate_under(plan, &mut recorder, &mut *own_policy(plan), &mut ())?;
+        let report = simulate_under(plan, &mut recorder, || own_policy(plan), &mut ())?;
         let end = if plan.window.is_some() { plan.options.horizon } else { report.makespan };
         let schedule = recorder.into_schedule(end)?;
         Ok((report, schedule))
@@ -165,7 +166,7 @@ pub fn replay(
     let one = |plan: &RunPlan| {
         let recorded = find(plan).map_err(|error| error.to_string())?;
         let mut replayer = Replayer::new(&recorded.schedule);
-        let again = &mut Replayer::new(&recorded.schedule);
+        let again = || -> Box<dyn Policy + '_> { Box::new(Replayer::new(&recorded.schedule)) };
         let report = simulate_under(&exact(plan), &mut replayer, again, &mut ())?;
         let same = report.digest == recorded.digest;
         Ok((report, replayed(&recorded.id, plan.options.seed, same, replayer.tally())))
