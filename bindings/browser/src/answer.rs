@@ -170,7 +170,7 @@ fn simulated(
 fn said(results: &Results) -> Value {
     let table = Table::of(results);
     let Some(extremes) = Extremes::of(&table) else {
-        return json!([["Answer", "Nothing was measured: no run completed."]]);
+        return json!([["Answer", answer::nothing(results)]]);
     };
     let mut said: Vec<(&str, String)> = Vec::new();
     for statement in answer::said(&table, &extremes) {

@@ -84,7 +84,7 @@ class Scenario:
     policies: Sequence[Any]
     #: The question that the scenario answers, in one or two sentences.
     about: str | None = None
-    #: Operating-system model with the scheduler of each cpu (default: that of the machine, else linux-2.6.28), alone
+    #: Operating-system model with the scheduler of each cpu (default: that of the machine, else linux-6.18), alone
     #: or with parameters.
     #: One of ``linux-2.6.28``, ``linux-2.6.27``, ``linux-2.6.30``, ``linux-3.10``, ``linux-4.18``, ``linux-5.4``,
     #: ``linux-5.10``, ``linux-5.15``, ``linux-6.1``, ``linux-6.5``, ``linux-2.6.18``, ``linux-6.18``, ``linux-6.6``,

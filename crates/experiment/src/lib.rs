@@ -8,6 +8,7 @@ pub mod export;
 pub mod kernel_effects;
 pub mod measured;
 pub mod metrics;
+pub mod other_seed;
 pub mod provenance;
 pub mod references;
 pub mod report;

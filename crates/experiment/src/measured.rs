@@ -191,6 +191,7 @@ impl Gathered {
             replays: Vec::new(),
             counters: Vec::new(),
             uncertainty: None,
+            other_seed: None,
             jobs: Vec::new(),
             provenance,
         }

@@ -21,11 +21,12 @@ use crate::metrics::{METRICS, Scope};
 /// Bytes of the program itself before it runs anything. Measured for the release build: 15 MB in memory, and
 /// up to 30 MB of address space (`ulimit -v 30000; oversim list scenarios`); [`ADDRESSED`] adds to these.
 const BASE: u64 = 28 << 20;
-/// Bytes of a task while its run is simulated: measured 466 under LOAD (200,000 and 400,000 tasks on 4 cpus).
-const TASK: u64 = 480;
-/// Bytes of a cpu while its run is simulated: measured 839 under LOAD (100,000 and 200,000 cpus with 4
-/// tasks).
-const CPU: u64 = 860;
+/// Bytes of a task while its run is simulated: measured 830 under LOAD and linux-6.18, freebsd-14 or
+/// solaris-9, 463 under linux-2.6.28 and linux-6.5 (200,000 and 400,000 tasks on 4 cpus).
+const TASK: u64 = 850;
+/// Bytes of a cpu while its run is simulated: measured 1,089 under LOAD and linux-6.18, 917 under
+/// linux-2.6.28 (100,000 and 200,000 cpus with 4 tasks).
+const CPU: u64 = 1_110;
 /// Bytes of what a run reports of a task.
 const REPORTED_TASK: u64 = size_of::<Span>() as u64;
 /// Bytes of an application of a run, its barriers and locks included.

@@ -98,7 +98,13 @@ fn groups_and_kernel_threads_of_kstep_are_masks_groups_and_tasks() {
 fn a_group_with_groups_in_it_is_not_destroyed() {
     let nested = "[10,-1,0,0],[10,0,1,0]";
     let why = read(&format!("{{\"seq\": [{nested},[16,0,0,0]]}}")).unwrap_err();
-    assert_eq!((why.line, why.text.as_str()), (3, "group 0 has groups in it; destroy those first"));
+    let said = "operation 3 (column 33): group 0 has groups in it; destroy those first";
+    assert_eq!((why.line, why.text.as_str()), (1, said));
+    assert_eq!(format!("{{\"seq\": [{nested},[16,0,0,0]]}}").find("[16"), Some(32));
+    // Another list, a text with brackets and line ends are before it.
+    let apart = format!("{{\"a\": [1, [2]], \"b\": \"[\\\"[\",\n \"ops\": [\n{nested},\n  [16,0,0,0]]}}");
+    let why = read(&apart).unwrap_err();
+    assert!(why.line == 4 && why.text.starts_with("operation 3 (column 3): group 0 "), "{why:?}");
     let inner_first = format!("{{\"seq\": [{nested},[16,1,0,0],[16,0,0,0],[10,-1,0,0]]}}");
     assert_eq!(read(&inner_first).unwrap().groups.len(), 3);
 }
@@ -186,7 +192,7 @@ fn what_cannot_be_expressed_is_refused_by_name_and_may_be_cut_off() {
     let mut case = read(text).unwrap();
     (case.kernel, case.machine) = ("linux-6.6".into(), "core:1".into());
     let why = compare(&case).unwrap_err();
-    assert!(why.starts_with("at tick 1: TASK_FIFO cannot be expressed"), "{why}");
+    assert!(why.starts_with("at tick 1: operation 4 (column 40): TASK_FIFO cannot be expressed"), "{why}");
     case.cut();
     assert!(compare(&case).unwrap().first.is_none());
     let table = read("machine core:1\nkernel linux-6.6\nat 0 create A\nat 0 yield A\n").unwrap();

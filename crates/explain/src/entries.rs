@@ -17,7 +17,8 @@ pub(super) fn kernels() -> Vec<Page> {
 fn kernel(e: &kernels::Entry) -> Page {
     let own = e.own.policy;
     let machines = machines::entries().iter().filter(|m| m.kernel.as_deref() == Some(e.name));
-    let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).collect();
+    let unnamed = (e.name == kernels::DEFAULT_KERNEL).then(|| "machines that name none".to_owned());
+    let machines: Vec<String> = machines.map(|m| format!("`{}`", m.name)).chain(unnamed).collect();
     let machines = if machines.is_empty() {
         String::new()
     } else {

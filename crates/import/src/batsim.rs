@@ -1,5 +1,7 @@
 //! Workloads of Batsim: jobs with profiles. Operations become work; messages are left out, and listed.
 
+use kernels::DEFAULT_KERNEL;
+
 use crate::json::{self, Value};
 use crate::page::{self, Names, Page, at};
 use crate::swf::MOST_JOBS;
@@ -82,7 +84,7 @@ fn head(page: &mut Page, options: &Options, cores: u32) {
         page.head(options, 1);
     } else {
         page.line(0, &format!("machine: \"package:1 numa:1 core:{cores} pu:1\""), "nb_res");
-        page.line(0, &format!("kernel: {}", page::KERNEL), "");
+        page.line(0, &format!("kernel: {DEFAULT_KERNEL}"), "");
     }
     page.line(0, &format!("admission: {{ threads: {cores} }}"), "a job waits until its resources are free");
     page.line(0, "baseline: none", "");

@@ -1,7 +1,9 @@
 //! Job lists as the homework of Operating Systems: Three Easy Pieces has them: the flags of its simulators,
 //! or lines of `arrival length`.
 
-use crate::page::{self, Page};
+use kernels::DEFAULT_KERNEL;
+
+use crate::page::Page;
 use crate::units::span;
 use crate::{Form, Imported, Options, Refused, Source};
 
@@ -122,7 +124,7 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
     let one = Options { cores: options.cores.or(Some(1)), ..options.clone() };
     if options.machine.is_none() && options.cores.is_none() {
         page.line(0, "machine: \"package:1 numa:1 core:1 pu:1\"", "the simulators have one cpu");
-        page.line(0, &format!("kernel: {}", page::KERNEL), "");
+        page.line(0, &format!("kernel: {DEFAULT_KERNEL}"), "");
     } else {
         page.head(&one, 1);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use kernels::DEFAULT_KERNEL;
 use notation::lists::ranges;
 use notation::neutral;
 
@@ -14,8 +15,6 @@ const LONGEST_NAME: usize = 48;
 const CORES: u32 = 4;
 /// Most cores of a machine that is made up.
 pub(crate) const MOST_CORES: u32 = 4_096;
-/// The kernel of imported scenarios: it has groups, slices and all scheduling policies.
-pub(crate) const KERNEL: &str = "linux-6.18";
 /// Longest comment.
 const LONGEST_COMMENT: usize = 160;
 
@@ -53,7 +52,7 @@ impl Page {
                 self.machine(cores, "assumed");
             }
         }
-        self.line(0, &format!("kernel: {KERNEL}"), "");
+        self.line(0, &format!("kernel: {DEFAULT_KERNEL}"), "");
     }
 
     fn machine(&mut self, cores: u32, origin: &str) {

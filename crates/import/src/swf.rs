@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kernels::DEFAULT_KERNEL;
 use notation::number::plural;
 
 use crate::note::Notes;
@@ -106,7 +107,7 @@ pub(crate) fn import(source: Source<'_>, options: &Options) -> Result<Imported, 
         (Some(_), _) => page.head(options, 1),
         (None, cores) => {
             page.line(0, &format!("machine: \"package:1 numa:1 core:{cores} pu:1\""), &cores_stated);
-            page.line(0, &format!("kernel: {}", page::KERNEL), "");
+            page.line(0, &format!("kernel: {DEFAULT_KERNEL}"), "");
         }
     }
     page.line(0, &format!("admission: {{ threads: {cores} }}"), admitted(&chosen));

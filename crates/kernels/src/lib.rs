@@ -33,6 +33,10 @@ pub use types::{
 };
 pub use ule::{Balances, Places, Steals, UleRules};
 
+/// The kernel where neither a scenario nor its machine names one, and of scenarios that commands write: that
+/// of today, which has control groups, slices of tasks and all scheduling policies.
+pub const DEFAULT_KERNEL: &str = "linux-6.18";
+
 /// A built-in operating system.
 pub type Entry = registry::Entry<Kernel>;
 

@@ -430,7 +430,7 @@ fn the_caption_has_what_the_picture_leaves_out() {
     assert!(one.starts_with(&format!("% {command}\n\\begin{{figure}}\n")), "{one}");
     assert!(one.contains("\\includegraphics[width=85mm]{f/slowdown.pdf}\n"), "{one}");
     let digest = &results.provenance.digest[..16];
-    for wanted in [digest, "2~seeds", "linux-2.6.28", "95 \\% interval", "\\label{fig:slowdown}"] {
+    for wanted in [digest, "2~seeds", "linux-6.18", "95 \\% interval", "\\label{fig:slowdown}"] {
         assert!(one.contains(wanted), "{wanted}: {one}");
     }
     assert!(of(180.0).contains("\\begin{figure*}"));

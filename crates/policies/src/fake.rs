@@ -47,6 +47,8 @@ pub(crate) struct FakeSystem {
     pub(crate) slots: Vec<Time>,
     pub(crate) dispatched: Vec<(TaskId, CpuId, QueueEntry)>,
     pub(crate) buddy: Option<TaskId>,
+    /// Tasks that sleep and still compete on their cpu.
+    pub(crate) delayed: Vec<TaskId>,
     /// Tasks ahead of the mean of their queue.
     pub(crate) ahead: Vec<TaskId>,
     /// What each task has used of its quantum, and what is left.
@@ -119,6 +121,7 @@ impl FakeSystem {
             slots: Vec::new(),
             dispatched: Vec::new(),
             buddy: None,
+            delayed: Vec::new(),
             ahead: Vec::new(),
             quantum: None,
             reasons: Vec::new(),
@@ -259,6 +262,9 @@ impl View for FakeSystem {
     fn load(&self, cpu: CpuId) -> u64 {
         self.reads.set(self.reads.get() + 1);
         self.on(cpu).map(|t| u64::from(t.view.weight)).sum()
+    }
+    fn is_delayed(&self, task: TaskId) -> bool {
+        self.delayed.contains(&task)
     }
     fn locality(&self, task: TaskId) -> Option<Locality> {
         self.localities.iter().find(|(id, ..)| *id == task).map(|(_, seen, _)| *seen)

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use import::{Note, Refused};
+use scenario::DEFAULT_KERNEL;
 
 use crate::model::App;
 use crate::values::{Number, Unit};
 
-/// The kernel where none is stated, as of imported scenarios: it has groups and all scheduling policies.
-const KERNEL: &str = "linux-6.18";
 /// Most applications of a scenario.
 pub(crate) const MOST_APPS: usize = 4_096;
 /// Most bytes of a scenario that are read.
@@ -69,7 +68,7 @@ pub(crate) fn scenario(head: &Head<'_>, apps: &[App]) -> Result<(String, String)
     }
     let _ = writeln!(text, "name: {}", head.title);
     text += &machine(head.machine, apps);
-    let _ = writeln!(text, "kernel: {}", head.kernel.unwrap_or(KERNEL));
+    let _ = writeln!(text, "kernel: {}", head.kernel.unwrap_or(DEFAULT_KERNEL));
     let cpus = apps.iter().map(|app| app.cpus).fold(1.0, f64::max);
     let long: f64 = apps.iter().map(|app| app.each * app.tasks / cpus + app.each).sum();
     if long > WITHIN {
@@ -116,7 +115,7 @@ pub(crate) fn trial(head: &Head<'_>, app: &App) -> (String, f64) {
         }
     }
     let mut text = format!("name: trial\n{}", machine(head.machine, std::slice::from_ref(app)));
-    let _ = writeln!(text, "kernel: {}", head.kernel.unwrap_or(KERNEL));
+    let _ = writeln!(text, "kernel: {}", head.kernel.unwrap_or(DEFAULT_KERNEL));
     text += &groups(std::slice::from_ref(app));
     text += "apps:\n";
     application(&short, &mut text);

@@ -47,10 +47,10 @@ keys! {
     }
 
     /// Operating-system model with the scheduler of each cpu (default: that of the machine, else
-    /// linux-2.6.28), alone or with parameters.
+    /// linux-6.18), alone or with parameters.
     kernel: Kernel {
         default: MACHINE_KERNEL,
-        more: "Default: the kernel of the machine, or `linux-2.6.28` if the machine has none.",
+        more: "Default: the kernel of the machine, or `linux-6.18` if the machine has none.",
         example: "kernel: { linux-2.6.28: { yield: posix } }",
     }
 

@@ -83,7 +83,8 @@ impl Objective {
             Self::Response => "mean response time",
             Self::ResponseP99 => "response p99",
             Self::Lateness => "largest lateness",
-            Self::Rate => "rate",
+            // What is judged is the time that work takes: its unit is that of a time.
+            Self::Rate => "time per work",
         }
     }
 }

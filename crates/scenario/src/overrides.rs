@@ -9,7 +9,7 @@ use notation::former_keys::rename_path;
 use notation::neutral::first_invisible;
 use notation::renamed::{RENAMED, What};
 use notation::suggest::nearest;
-use notation::yaml::{self, Content, Node};
+use notation::yaml::{self, Content, Entry, Node};
 use policies::is_file;
 
 use crate::Reader;
@@ -84,13 +84,13 @@ impl Overrides {
             .filter_map(|(option, key, number)| Some((option, format!("{key}={}", number?))));
         let set = self.set.iter().map(|pair| ("--set", pair.clone()));
         let objective = self.objective.iter().map(|name| ("--objective", format!("objective={name}")));
-        for (option, pair) in set.chain(objective).chain(numbers) {
-            if let Err(problem) = set_pair(root, option, &pair, sources) {
-                reader.add(problem);
-            }
-            settle(root, path_of(&pair));
-            applied.push(pair);
-        }
+        // What is set inside of an axis of the command line comes behind it.
+        let axes: Vec<&str> = self.sweep.iter().chain(&self.vary).map(|axis| path_of(axis)).collect();
+        let (inside, plain): (Vec<_>, Vec<_>) = set
+            .chain(objective)
+            .chain(numbers)
+            .partition(|(_, pair)| axes.iter().any(|axis| is_inside(path_of(pair), axis)));
+        plain.into_iter().for_each(|pair| applied.push(set_settled(root, pair, sources, reader)));
         for (at, pair) in self.sweep.iter().enumerate() {
             let path = pair.split('=').next().unwrap_or_default().trim();
             let twice = self.sweep[..at].iter().chain(&self.set).any(|other| path_of(other) == path);
@@ -107,6 +107,7 @@ impl Overrides {
             settle(root, path_of(axis));
             applied.push(format!("sweep.{axis}"));
         }
+        inside.into_iter().for_each(|pair| applied.push(set_settled(root, pair, sources, reader)));
         if !self.policies.is_empty() {
             let before: Vec<String> = paths::policy_labels(root).into_iter().map(str::to_owned).collect();
             if let Err(problem) = choose_policies(root, &self.policies, sources) {
@@ -135,11 +136,10 @@ impl Overrides {
         if twice {
             return Err(given_twice(path, at));
         }
-        let axes = root.get("sweep").map_or(&[][..], |sweep| sweep.value.entries());
-        if axes.iter().any(|axis| axis.key == path) {
+        let swept: Vec<&str> = swept(root).collect();
+        if swept.contains(&path) {
             return Ok(());
         }
-        let swept: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
         let hint = match nearest(path, swept.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if swept.is_empty() => format!("write `--vary {path}=a,b`"),
@@ -182,6 +182,25 @@ impl Overrides {
 
 fn path_of(pair: &str) -> &str {
     pair.split('=').next().unwrap_or_default().trim()
+}
+
+/// Whether a path names something within what is at the other one.
+fn is_inside(path: &str, outer: &str) -> bool {
+    path.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Sets a pair, which is known from then on, and returns it.
+fn set_settled(
+    root: &mut Node,
+    (option, pair): (&str, String),
+    sources: &mut Sources,
+    reader: &mut Reader,
+) -> String {
+    if let Err(problem) = set_pair(root, option, &pair, sources) {
+        reader.add(problem);
+    }
+    settle(root, path_of(&pair));
+    pair
 }
 
 /// The command line states what is at this path, or leaves it out: nothing in it is uncertain any more.
@@ -261,24 +280,32 @@ fn visible(change: &str, source: u32) -> Result<(), Diagnostic> {
     Err(Diagnostic::new(place, format!("the invisible character U+{:04X}", u32::from(c))))
 }
 
+/// The paths that a scenario sweeps, those within `zip` and `sample` too.
+fn swept(root: &Node) -> impl Iterator<Item = &str> {
+    let axes = root.get("sweep").map_or(&[][..], |sweep| sweep.value.entries());
+    axes.iter().flat_map(|axis| {
+        let within: Vec<&Entry> = match (axis.key.as_str(), &axis.value.content) {
+            ("zip", Content::List(all)) => all.iter().flat_map(Node::entries).collect(),
+            ("zip", _) => axis.value.entries().iter().collect(),
+            ("sample", _) => {
+                axis.value.get("over").map_or(&[][..], |over| over.value.entries()).iter().collect()
+            }
+            _ => vec![axis],
+        };
+        within.into_iter().map(|entry| entry.key.as_str())
+    })
+}
+
 /// Sets one `path=value`; the value is YAML. A swept path is swept no more.
 fn set_pair(root: &mut Node, option: &str, pair: &str, sources: &mut Sources) -> Result<(), Diagnostic> {
     let (path, value, at, source) = split(option, pair, sources)?;
     // Blanks in place of the path keep the byte positions of the value.
     let padded = format!("{}{value}", " ".repeat(path.len() + 1));
     let value = yaml::tree(source, &padded)?;
-    let axes = root.get("sweep").map_or(&[][..], |sweep| sweep.value.entries());
-    let replacing = axes
-        .iter()
-        .find(|axis| path.strip_prefix(axis.key.as_str()).is_some_and(|rest| rest.starts_with('.')));
-    if let Some(axis) = replacing {
-        let message = format!("`{path}` has no effect: the sweep of `{}` replaces it", axis.key);
-        let hint = format!("choose a value with `--set {}=...` or `--sweep {}=...`", axis.key, axis.key);
-        return Err(Diagnostic::new(at, message).hint(hint));
-    }
     let was_joined = joined(root, path, at);
-    let axes = root.get("sweep").map_or(&[][..], |sweep| sweep.value.entries());
-    if was_joined || axes.iter().any(|axis| axis.key == path) {
+    // What the sweep replaces as a whole is set in each of its values: an axis of one value behind it.
+    let is_swept = swept(root).any(|axis| axis == path || is_inside(path, axis));
+    if was_joined || is_swept {
         let list = Node { place: value.place, used: None, content: Content::List(vec![value]) };
         if let Some(sweep) = root.child("sweep", at) {
             sweep.set(path, at, list);

@@ -26,6 +26,14 @@ fn changed(set: &[&str], sweep: &[&str]) -> Result<Experiment, String> {
     )
 }
 
+/// The scenario with another sweep, and one policy.
+fn with_sweep(sweep: &str, set: &[&str]) -> Result<Experiment, String> {
+    let swept = "sweep: { threads_per_core: [1, 2], apps.a.runtime: [spin, block] }";
+    let text = SCENARIO.replace(swept, &format!("sweep: {sweep}"));
+    let set = strings(set);
+    load("small.yaml", &text, &Overrides { set, policies: strings(&["LOAD"]), ..Overrides::default() })
+}
+
 fn labels(experiment: &Experiment) -> Vec<&str> {
     experiment.configurations.iter().map(|c| c.label.as_str()).collect()
 }
@@ -61,11 +69,32 @@ fn an_axis_is_replaced_in_its_place_or_added_behind_the_others() {
 }
 
 #[test]
-fn what_the_sweep_would_replace_is_refused() {
+fn a_setting_inside_what_is_swept_is_one_of_each_of_its_values() {
+    let ticks = |experiment: &Experiment| -> Vec<u64> {
+        let mut runs: Vec<_> = experiment.runs.iter().filter(|run| run.policy == 0).collect();
+        runs.sort_by_key(|run| run.configuration);
+        runs.iter().map(|run| run.kernel.tick.ns()).collect()
+    };
+    let one = with_sweep("{ kernel: [linux-6.5, linux-6.18] }", &["kernel.tick=3ms"]).unwrap();
+    assert_eq!(ticks(&one), [3_000_000; 2]);
+    // Also of an axis of the command line, and of several settings the last one counts.
+    let set = ["apps.a.runtime=spin", "threads_per_core=1", "kernel.tick=3ms"];
+    assert_eq!(ticks(&changed(&set, &["kernel=linux-6.5,linux-6.18"]).unwrap()), [3_000_000; 2]);
+    let twice = with_sweep("{ kernel: [linux-6.5, linux-6.18] }", &["kernel.tick=1ms", "kernel.tick=2ms"]);
+    assert_eq!(ticks(&twice.unwrap()), [2_000_000; 2]);
+    // In a `zip`, too.
+    let zip = "{ zip: { kernel: [linux-6.5, linux-6.18], threads_per_core: [1, 2] } }";
+    assert_eq!(ticks(&with_sweep(zip, &["kernel.tick=3ms"]).unwrap()), [3_000_000; 2]);
+    // A kernel without the rule is named.
+    let sweep = "{ kernel: [linux-6.18, linux-2.6.28] }";
+    let unknown = with_sweep(sweep, &["kernel.latency=6ms"]).map(|_| ()).unwrap_err();
+    assert!(unknown.contains("unknown parameter of kernel `linux-6.18`: `latency`"), "{unknown}");
+    assert!(!unknown.contains("of kernel `linux-2.6.28`"), "{unknown}");
+}
+
+#[test]
+fn what_is_given_twice_or_does_not_exist_is_refused() {
     let error = |set: &[&str], sweep: &[&str]| changed(set, sweep).map(|_| ()).unwrap_err();
-    let replaced = error(&["apps.a.runtime.wait=yield"], &[]);
-    assert!(replaced.contains("has no effect: the sweep of `apps.a.runtime` replaces it"), "{replaced}");
-    assert!(replaced.contains("--sweep apps.a.runtime=..."), "{replaced}");
     let twice = error(&["threads_per_core=1"], &["threads_per_core=1,2"]);
     assert!(twice.contains("`threads_per_core` is given twice"), "{twice}");
     assert!(error(&[], &["threads_per_core=1,1"]).contains("the same value twice"));

@@ -76,6 +76,12 @@ pub trait View {
         let _ = task;
         None
     }
+    /// Whether a task sleeps and still competes on its cpu, because it has received more than its share
+    /// (`sched_delayed` of Linux).
+    fn is_delayed(&self, task: TaskId) -> bool {
+        let _ = task;
+        false
+    }
     /// Under automatic NUMA balancing: what the faults of a task say. None before its first complete scan,
     /// and elsewhere. For LOAD only, the one policy that moves tasks by it.
     fn locality(&self, task: TaskId) -> Option<Locality> {
@@ -394,6 +400,11 @@ pub trait Policy: Send {
     /// A task has left a cpu's queue (asleep, ended, migrated away); `system` shows the queue without it. The
     /// policy may do here what it may do in [`Policy::runnable`].
     fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let _ = (system, task, cpu);
+    }
+    /// A task that sleeps has competed on its cpu up to now ([`View::is_delayed`]) and leaves it. Not called
+    /// for one that wakes before: [`Policy::runnable`] is. The policy may do here what it may do there.
+    fn dequeued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let _ = (system, task, cpu);
     }
 }

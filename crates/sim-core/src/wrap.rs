@@ -35,6 +35,8 @@ pub enum Notice {
     Runnable(TaskId, CpuId),
     /// [`Policy::quiescent`].
     Quiescent(TaskId, CpuId),
+    /// [`Policy::dequeued`].
+    Dequeued(TaskId, CpuId),
     /// [`Policy::misplaced`].
     Misplaced(TaskId),
     /// [`Policy::waits`].
@@ -66,6 +68,7 @@ impl Notice {
             Self::Timer(timer) => policy.timer(system, timer),
             Self::Runnable(task, cpu) => policy.runnable(system, task, cpu),
             Self::Quiescent(task, cpu) => policy.quiescent(system, task, cpu),
+            Self::Dequeued(task, cpu) => policy.dequeued(system, task, cpu),
             Self::Misplaced(task) => policy.misplaced(system, task),
             Self::Waits(task, what) => policy.waits(system, task, what),
             Self::Proceeds(task) => policy.proceeds(system, task),
@@ -160,6 +163,9 @@ impl<W: Wrapper> Policy for W {
     }
     fn quiescent(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         self.notify(system, Notice::Quiescent(task, cpu));
+    }
+    fn dequeued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        self.notify(system, Notice::Dequeued(task, cpu));
     }
     fn misplaced(&mut self, system: &mut dyn System, task: TaskId) {
         self.notify(system, Notice::Misplaced(task));
@@ -293,6 +299,9 @@ impl View for Tapped<'_> {
     }
     fn task_load_average(&self, task: TaskId) -> Option<u64> {
         self.system.task_load_average(task)
+    }
+    fn is_delayed(&self, task: TaskId) -> bool {
+        self.system.is_delayed(task)
     }
     fn locality(&self, task: TaskId) -> Option<Locality> {
         self.system.locality(task)

@@ -52,12 +52,13 @@ const ONCE_FAILED: [(&str, &str); 13] = [
     ),
     (
         "the reference engine compared keys at both ends of their range by their difference",
-        "name: swarm\nmachine: \"core:1 pu:2\"\npolicies: [RUSTY]\n\
+        "name: swarm\nmachine: \"core:1 pu:2\"\nkernel: linux-2.6.28\npolicies: [RUSTY]\n\
          apps: { a0: { workload: pool, copies: 2 } }\nseed: 720924\nhorizon: 6ms\n",
     ),
     (
         "ticks at the end of time overflowed",
-        "name: swarm\nmachine: \"core:1\"\npolicies: [{ perturb: { delay: 1ns }, gang: {} }]\n\
+        "name: swarm\nmachine: \"core:1\"\nkernel: linux-2.6.28\n\
+         policies: [{ perturb: { delay: 1ns }, gang: {} }]\n\
          apps: { a0: { workload: { hog: { work: 1ns } }, start: 1917us, copies: 3 } }\nseed: 34379\n\
          horizon: 10ms\n",
     ),
@@ -117,7 +118,7 @@ const ONCE_FAILED: [(&str, &str); 13] = [
     ),
     (
         "DWRR took cpus that have not picked yet for cpus that run a thread",
-        "name: swarm\nmachine: \"core:4\"\npolicies: [DWRR]\n\
+        "name: swarm\nmachine: \"core:4\"\nkernel: linux-2.6.28\npolicies: [DWRR]\n\
          apps:\n  a0: { workload: { make: { jobs: 1 } }, runtime: { yield-to: { startup: together } } }\n\
          horizon: 1ms\n",
     ),
@@ -148,12 +149,13 @@ const ONCE_FAILED: [(&str, &str); 13] = [
     ),
     (
         "the reference engine did not say for what tasks wait in a deadlock",
-        "name: swarm\nmachine: \"core:1\"\npolicies: [LGROUP]\n\
+        "name: swarm\nmachine: \"core:1\"\nkernel: linux-2.6.28\npolicies: [LGROUP]\n\
          apps: { a1: { program: { code: \"acquire s2; release s2\" } } }\nhorizon: 1ms\n",
     ),
     (
         "nor who has the locks of a circle",
-        "name: swarm\nmachine: \"core:2\"\npolicies: [LOAD]\napps:\n  a0:\n    program:\n      kinds:\n\
+        "name: swarm\nmachine: \"core:2\"\nkernel: linux-2.6.28\n\
+         policies: [LOAD]\napps:\n  a0:\n    program:\n      kinds:\n\
          \x20       x: { code: \"lock l; sleep 1ms; lock m; run 1us; unlock m; unlock l\" }\n\
          \x20       y: { code: \"lock m; sleep 1ms; lock l; run 1us; unlock l; unlock m\" }\nhorizon: 20ms\n",
     ),

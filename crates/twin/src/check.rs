@@ -190,23 +190,28 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// How much longer the run took than the recording, as a share of it.
+    /// How much longer the run took than the recording, as a share of it; `None` where the recording is
+    /// shorter than [`SHORTEST`].
     #[must_use]
-    pub fn error(&self) -> f64 {
-        share(self.replayed.lasted, self.recorded.lasted)
+    pub fn error(&self) -> Option<f64> {
+        share(self.replayed.lasted, self.recorded.lasted).filter(|_| self.recorded.lasted >= SHORTEST)
     }
 
-    /// The same for the cpu time.
+    /// The same for the cpu time; `None` without any in the recording, too.
     #[must_use]
-    pub fn cpu_error(&self) -> f64 {
-        share(self.replayed.cpu, self.recorded.cpu)
+    pub fn cpu_error(&self) -> Option<f64> {
+        share(self.replayed.cpu, self.recorded.cpu).filter(|_| self.recorded.lasted >= SHORTEST)
     }
 }
 
-/// How much more a value is than another, as a share of that.
+/// The shortest recording of which an error can be stated, in ns: the clocks of recorders have steps of 1 us
+/// (text of `perf script` and of tracefs), which are 1 % of it.
+pub const SHORTEST: u64 = 100_000;
+
+/// How much more a value is than another, as a share of that; `None` of nothing.
 #[must_use]
-pub fn share(value: u64, of: u64) -> f64 {
-    value as f64 / of.max(1) as f64 - 1.0
+pub fn share(value: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| value as f64 / of as f64 - 1.0)
 }
 
 /// Compares the program of a recording with the run of its twin. `kinds`: the name that each thread of the

@@ -84,7 +84,7 @@ impl Read {
 
 /// The error of the time and of the cpu time, each in per cent.
 fn errors(compared: &Compared) -> (f64, f64) {
-    (100.0 * compared.error(), 100.0 * compared.cpu_error())
+    (100.0 * compared.error().unwrap(), 100.0 * compared.cpu_error().unwrap())
 }
 
 #[test]

@@ -13,7 +13,7 @@ import { saying } from "./saying.js";
 import * as words from "./words.js";
 
 /// What an address without a scenario shows: lesson 2, under today's Linux.
-const FIRST = { scenario: "spin_yield_block", policies: ["PIN"], set: [["threads_per_core", "2"], ["kernel", "linux-6.18"]] };
+const FIRST = { scenario: "spin_yield_block", policies: ["PIN"], set: [["threads_per_core", "2"]] };
 /// From this width on controls and text stand beside the results and are open.
 const WIDE = matchMedia("(min-width: 1000px)");
 /// Quiet time after a change before a run begins, in milliseconds: of a control, of the text.

@@ -64,7 +64,7 @@ for (const [browserName, program] of Object.entries(PROGRAMS)) {
     test("the first screen says what is best, what to avoid and why", async () => {
       const page = await open();
       assert.equal(await text(page, "#command"),
-        "oversim run spin_yield_block --policy PIN --set threads_per_core=2 --set kernel=linux-6.18");
+        "oversim run spin_yield_block --policy PIN --set threads_per_core=2");
       const said = await page.$$eval("#said dt", (all) => Object.fromEntries(all.map((dt) => [dt.textContent, dt.nextSibling.textContent])));
       assert.match(said.Best, /by run time: PIN with .*runtime=yield/);
       assert.match(said.Avoid, /PIN with .*runtime=spin: 2\.\d+ s/);

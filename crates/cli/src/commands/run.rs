@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use experiment::PolicyRegistry;
 use experiment::export::View;
+use experiment::other_seed;
 use experiment::result::Results;
 use experiment::run::{RunError, run_until};
 use experiment::schedule::{self, Recording, ReplayError};
@@ -24,6 +25,9 @@ use crate::{input, output, say, signals};
 
 /// Remarks on standard error name at most this many runs that did not complete.
 const NOTES_SHOWN: usize = 5;
+/// Another seed is tried for experiments of at most this many configurations: reading them once more takes
+/// 0.65 ms each (`docs/sweeps.md`), so below a second.
+const MOST_TRIED: usize = 1_000;
 
 /// What a run writes besides its result on standard output, checked before the simulation.
 struct Outputs {
@@ -109,11 +113,14 @@ pub(crate) fn run(args: &Run, policies: &PolicyRegistry) -> Result<ExitCode, Fai
     say::remark(format_args!("{name}: {}", experiment.size()));
     let began = Instant::now();
     let bar = Bar::new(experiment.runs.len() * (1 + draws.len()), "runs");
-    let (results, recording) = match &outputs.decisions {
+    let (mut results, recording) = match &outputs.decisions {
         Some(decisions) => (explain(&experiment, jobs, (decisions, args.explain_queues), &bar)?, None),
         None => execute(args, (&experiment, &draws), jobs, replayed.as_ref(), &bar)?,
     };
     drop(bar);
+    if replayed.is_none() {
+        try_other_seed(args, &mut results, policies, (&name, &text), jobs)?;
+    }
     say::took(began, results.provenance.runs, "runs");
     // All outputs are written, also when one of them fails: the first failure decides.
     let done = [
@@ -141,6 +148,24 @@ pub(crate) fn run(args: &Run, policies: &PolicyRegistry) -> Result<ExitCode, Fai
         None if results.all_completed() => ExitCode::SUCCESS,
         None => ExitCode::from(BAD_END),
     })
+}
+
+/// Tries another seed where one was asked for and the result would be a matter of chance.
+fn try_other_seed(
+    args: &Run,
+    results: &mut Results,
+    policies: &PolicyRegistry,
+    (name, text): (&str, &str),
+    jobs: usize,
+) -> Result<(), Failure> {
+    if results.provenance.configurations.len() > MOST_TRIED || !other_seed::is_asked(results) {
+        return Ok(());
+    }
+    let seed = Some(results.provenance.seed.wrapping_add(1));
+    let again = Overrides { seed, warn: false, ..overrides(args) };
+    // Behind the largest seed there is none.
+    let Ok(experiment) = load_with(policies, name, text, &again) else { return Ok(()) };
+    other_seed::add(results, experiment, jobs).map_err(|error| Failure::Input(error.to_string()))
 }
 
 /// The draws of uncertain inputs that `--uncertainty` asks for.

@@ -12,6 +12,7 @@ const TINY: &str = "\
 name: tiny
 about: Two small jobs share four cores.
 machine: 'package:2 numa:1 core:2'
+kernel: linux-2.6.28
 apps:
   a: { workload: { spmd: { work: 40ms, intervals: 10, spread: 10% } }, runtime: upc }
   b: { workload: { spmd: { work: 80ms, intervals: 5, spread: 10% } }, runtime: upc }

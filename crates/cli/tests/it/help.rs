@@ -271,3 +271,13 @@ fn quiet_and_verbose_are_for_all_commands_and_touch_standard_error_only() {
     assert_eq!(oversim(&["list", "policies", "-q"], "").0, 0);
     assert_eq!(oversim(&["run", scenario, "-q", "-v"], "").0, 2);
 }
+
+#[test]
+fn the_default_kernel_is_that_of_the_program() {
+    for command in [&["profile"][..], &["twin", "import"], &["duel"], &["advise", "wait"]] {
+        let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+        let text = help(&command);
+        let named = ["Default: ", "[default: "].map(|before| format!("{before}{}", scenario::DEFAULT_KERNEL));
+        assert!(named.iter().any(|named| text.contains(named)), "{command:?}: {text}");
+    }
+}

@@ -176,7 +176,7 @@ fn a_phase_diagram_has_sentences_numbers_and_the_same_bytes_from_a_result() {
     let diagram = |subject: &str, rest: &[&str], stdin: &str| {
         oversim(&[&["sweep", "phase-diagram", subject][..], rest].concat(), stdin)
     };
-    let scenario = SCENARIO.replace("[1, 2] }", "[1, 2], kernel.yield: [default, posix] }");
+    let scenario = SCENARIO.replace("[1, 2] }", "[1, 2], kernel.yield: [forfeit, deadline] }");
     let (code, said, errors) = diagram("-", &["-o", &at("a.svg"), "--jobs", "1"], &scenario);
     assert_eq!((code, errors.as_str()), (0, ""), "{said}");
     let (code, result, _) = oversim(&["run", "-", "--format", "json"], &scenario);
@@ -189,7 +189,7 @@ fn a_phase_diagram_has_sentences_numbers_and_the_same_bytes_from_a_result() {
     }
     assert!(said.starts_with("By the mean throughput, ") && said.contains("Of the variance of "), "{said}");
     assert_eq!(fs::read_to_string(at("a.csv")).unwrap().lines().count(), 5, "a line for each configuration");
-    let of = ["--app", "fine", "--metric", "run_time", "--at", "yield=posix", "-o", &at("c.png")];
+    let of = ["--app", "fine", "--metric", "run_time", "--at", "yield=deadline", "-o", &at("c.png")];
     let (code, said, _) = diagram(&at("r.json"), &of, "");
     assert!(code == 0 && said.starts_with("By the mean run_time of fine, "), "{said}");
     assert!(fs::read(at("c.png")).unwrap().starts_with(b"\x89PNG"));
@@ -199,7 +199,7 @@ fn a_phase_diagram_has_sentences_numbers_and_the_same_bytes_from_a_result() {
         (&["-o", &at("d.svg"), "--x", "tasks"], "--x: `tasks` is not swept. Swept: threads_per_core,"),
         (&["-o", &at("d.svg"), "--x", "yield", "--y", "yield"], "cannot be both sides"),
         (&["-o", &at("d.svg"), "--at", "yield"], "write PATH=VALUE"),
-        (&["-o", &at("d.svg"), "--at", "yield=x"], "kernel.yield has no value `x`. Valid: default, posix"),
+        (&["-o", &at("d.svg"), "--at", "yield=x"], "kernel.yield has no value `x`. Valid: forfeit, deadline"),
         (&["-o", &at("d.svg"), "--metric", "work"], "neither more nor less of `work` is better"),
         (&["-o", &at("d.svg"), "--app", "fin"], "did you mean `fine`?"),
         (&["-o", &at("d.svg"), "--metric", "run_time"], "choose one with --app"),

@@ -327,3 +327,36 @@ fn a_recorded_schedule_replays_to_the_same_digest_and_reports_what_did_not_apply
     let (code, _, err) = oversim(&["run", "-", "--replay-schedule", file], TINY);
     assert!(code == 2 && err.contains(", line 1: the file is not a schedule of oversim"), "{err}");
 }
+
+/// A scenario whose result hardly depends on the seed says nothing of chance, and one that does says what
+/// another seed does.
+#[test]
+fn chance_is_a_doubt_only_where_another_seed_moves_the_result() {
+    let run = |name: &str| oversim(&["run", name], "").1.split_whitespace().collect::<Vec<_>>().join(" ");
+    let steady = run("job_lengths");
+    assert!(steady.contains("SRTF") && !steady.contains("may be chance"), "{steady}");
+    let random = run("below_the_quota");
+    assert!(random.contains("may be chance (with seed 2 it is "), "{random}");
+    assert!(random.contains("try --repeat 5"), "{random}");
+}
+
+/// A window in which nothing happens is no run that did not complete; tables say what `-` stands for.
+#[test]
+fn what_is_missing_has_its_reason() {
+    let run = |set: &[&str]| oversim(&[&["run", "endless_fifo"], set].concat(), "").1;
+    let short = run(&["--set", "window=1ns"]);
+    assert!(short.contains("Nothing was measured: no run has a value"), "{short}");
+    let ended = run(&["--set", "apps.shell.program.code=run 1ms"]);
+    assert!(ended.contains("Cpu share of each program in %; -: did not complete"), "{ended}");
+    assert!(ended.contains(" no work"), "{ended}");
+    assert!(ended.contains("by time per work: "), "{ended}");
+}
+
+/// Names of programs are wider than the columns of their numbers.
+#[test]
+fn tables_of_programs_with_long_names_fit() {
+    let mut program = Command::cargo_bin("oversim").unwrap();
+    let done = program.args(["run", "dining_philosophers"]).env("COLUMNS", "80").output().unwrap();
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(text.contains("table-first") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}

@@ -107,6 +107,27 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// A path of a `zip` is stacked with the paths that change together with it.
+#[test]
+fn the_rows_of_a_zip_are_stacked() {
+    let zip = "sweep: { zip: { apps.job.tasks: [2, 5], machine.migration: [1us, 20us] } }";
+    let text = ODD.replace("sweep: { machine.migration: [1us, 20us] }", zip);
+    let vary = |path: &str| oversim(&["timeline", "-", "--vary", path], &text);
+    for (path, labels) in [
+        ("apps.job.tasks", ["tasks=2, migration=1us: ", "tasks=5, migration=20us: "]),
+        ("machine.migration", ["migration=1us, tasks=2: ", "migration=20us, tasks=5: "]),
+    ] {
+        let (code, out, err) = vary(path);
+        assert_eq!(code, 0, "{err}");
+        let headings: Vec<&str> = out.lines().filter(|line| line.contains(": computing ")).collect();
+        assert_eq!(headings.len(), 2, "{out}");
+        assert!(headings.iter().zip(labels).all(|(heading, label)| heading.starts_with(label)), "{out}");
+        assert!(!err.contains("another configuration of the sweep"), "{err}");
+    }
+    let (code, _, err) = vary("machine.line_far");
+    assert!(code == 2 && err.contains("the scenario sweeps apps.job.tasks, machine.migration"), "{err}");
+}
+
 #[test]
 fn a_setting_is_varied_under_one_policy() {
     let vary = ["--vary", "apps.job.runtime=spin,yield,block"];

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Entry, Row, State};
-use crate::suite::ratio::{Ratio, WORTH, holm, probability};
+use crate::suite::ratio::{Ratio, WORTH, probability};
 
 /// With a smaller corrected p-value a difference counts as shown.
 pub(crate) const SHOWN: f64 = 0.05;
@@ -156,7 +156,7 @@ fn pairs(whole: &[usize], rows: &[&Row], names: &[String]) -> Vec<Pair> {
             });
         }
     }
-    let corrected = holm(&pairs.iter().map(|pair| pair.p).collect::<Vec<f64>>());
+    let corrected = experiment::statistics::holm(&pairs.iter().map(|pair| pair.p).collect::<Vec<f64>>());
     for (pair, corrected) in pairs.iter_mut().zip(corrected) {
         pair.corrected = corrected;
     }

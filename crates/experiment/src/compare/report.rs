@@ -173,9 +173,13 @@ fn conclusion(all: &Contrasts) -> String {
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     let mut text = format!("{comparisons} at 95 % confidence: {}.", parts.join("; "));
-    if all.contrasts.iter().any(|one| one.speedup.is_some_and(|ratio| ratio.ci95.is_some())) {
+    let shown = |one: &Contrast| {
+        one.difference_ci95 != Some([0.0, 0.0]) && one.speedup.is_some_and(|ratio| ratio.ci95.is_some())
+    };
+    if all.contrasts.iter().any(shown) {
         text += " The interval is in brackets.";
     }
+    text += &corrected(all);
     if all.contrasts.iter().any(|one| one.verdict == Verdict::Undecided && one.pairs > 1) {
         text += " Undecided: the interval contains 1 and reaches farther than 10 % from it.";
     }
@@ -189,6 +193,21 @@ fn conclusion(all: &Contrasts) -> String {
         );
     }
     text
+}
+
+/// How many differences there are if all of them together are to be right; empty with a single test, and
+/// without a difference.
+fn corrected(all: &Contrasts) -> String {
+    let tests = all.contrasts.iter().filter(|one| one.p.is_some()).count();
+    let differ = |one: &&Contrast| one.p.is_some() && one.verdict.is_difference();
+    let differences = all.contrasts.iter().filter(differ).count();
+    let left = all.contrasts.iter().filter(differ).filter(|one| one.p_holm.is_some_and(|p| p < 0.05)).count();
+    if tests < 2 || differences == 0 {
+        return String::new();
+    }
+    let (they, remain) = if left == 1 { ("difference", "remains") } else { ("differences", "remain") };
+    let left = if left == 0 { "no".to_owned() } else { left.to_string() };
+    format!(" Corrected for {tests} comparisons (Holm), {left} {they} {remain}.")
 }
 
 /// The configurations in order, each with its comparisons.
@@ -252,7 +271,7 @@ impl Exporter<Contrasts> for Json {
 }
 
 /// The columns of the CSV form, in order.
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "configuration",
     "app",
     "metric",
@@ -272,6 +291,7 @@ const COLUMNS: [&str; 19] = [
     "verdict",
     "too_slow",
     "pairs_needed",
+    "p_holm",
 ];
 
 #[derive(Debug)]
@@ -310,6 +330,7 @@ impl Exporter<Contrasts> for Csv {
                 one.verdict.word().into(),
                 one.too_slow.to_string(),
                 one.pairs_needed.map_or_else(String::new, |needed| needed.to_string()),
+                known(one.p_holm),
             ])?;
         }
         csv.flush()

@@ -333,22 +333,88 @@ fn four(line: usize, value: &Value) -> Result<[i64; 4], Trouble> {
     list.and_then(|list| list.try_into().ok()).ok_or_else(wrong)
 }
 
+/// Where the elements of the list under this key begin in a text in JSON: lines and columns from 1, those of
+/// characters.
+fn elements(text: &str, key: &str) -> Vec<(usize, usize)> {
+    let (mut depth, mut name, mut inside) = (0_usize, None, false);
+    let (mut line, mut column, mut awaited) = (1, 0, false);
+    let mut found = Vec::new();
+    let mut letters = text.chars();
+    let step = |letter: char, line: &mut usize, column: &mut usize| {
+        (*line, *column) = if letter == '\n' { (*line + 1, 0) } else { (*line, *column + 1) };
+    };
+    while let Some(letter) = letters.next() {
+        step(letter, &mut line, &mut column);
+        if inside && awaited && depth == 2 && !letter.is_whitespace() && letter != ']' {
+            found.push((line, column));
+            awaited = false;
+        }
+        match letter {
+            '"' => {
+                let mut word = String::new();
+                while let Some(letter) = letters.next() {
+                    step(letter, &mut line, &mut column);
+                    match letter {
+                        '"' => break,
+                        '\\' => {
+                            letters.next().into_iter().for_each(|next| step(next, &mut line, &mut column));
+                        }
+                        other => word.push(other),
+                    }
+                }
+                // At the first level a text is a key, or what a key has.
+                if depth == 1 {
+                    name = Some(word);
+                }
+            }
+            '[' | '{' => {
+                depth += 1;
+                if depth == 2 {
+                    inside = letter == '[' && name.as_deref() == Some(key);
+                    awaited = inside;
+                    // Of equal keys the last one counts.
+                    if inside {
+                        found.clear();
+                    }
+                }
+            }
+            ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 2 => awaited = true,
+            _ => {}
+        }
+        if depth < 2 {
+            inside = false;
+        }
+    }
+    found
+}
+
 /// Reads a sequence of operations: `{"seq": [[0, 0, 0, 0], ...]}`, also under the name `ops`.
 ///
 /// # Errors
-/// What is no such sequence; the line is the number of the operation.
+/// What is no such sequence, with the number of the operation and where it begins.
 pub(super) fn read_operations(text: &str) -> Result<Case, Trouble> {
     let value: Value =
         serde_json::from_str(text).map_err(|why| Trouble::at(why.line(), format!("no JSON: {why}")))?;
-    let list = ["seq", "ops"].iter().find_map(|key| value.get(key)).and_then(Value::as_array);
-    let Some(list) = list else {
+    let list = ["seq", "ops"].iter().find_map(|key| Some((*key, value.get(key)?.as_array()?)));
+    let Some((key, list)) = list else {
         return Err(Trouble::at(0, "no list `seq` or `ops` of operations, as `{\"seq\": [[0, 0, 0, 0]]}`"));
     };
     let mut sequence = Sequence::new();
+    // Until something is wrong, operations have their numbers in place of lines.
+    let placed = |trouble: Trouble| {
+        let number = trouble.line;
+        let begins = number.checked_sub(1).and_then(|at| elements(text, key).get(at).copied());
+        let Some((line, column)) = begins else { return trouble };
+        Trouble::at(line, format!("operation {number} (column {column}): {}", trouble.text))
+    };
     for (number, operation) in list.iter().enumerate() {
-        sequence.act(number + 1, four(number + 1, operation)?)?;
+        let done = four(number + 1, operation).and_then(|four| sequence.act(number + 1, four));
+        done.map_err(placed)?;
     }
-    Ok(sequence.case)
+    let mut case = sequence.case;
+    case.refused = case.refused.map(|(tick, trouble)| (tick, placed(trouble)));
+    Ok(case)
 }
 
 /// Marks in a log.

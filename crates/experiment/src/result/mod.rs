@@ -5,6 +5,7 @@ mod check;
 pub(crate) mod counted;
 mod drawn;
 mod jobs;
+mod other_seed;
 mod read;
 
 use std::collections::BTreeSet;
@@ -28,6 +29,7 @@ pub use check::{places as check_places, texts as check_texts};
 pub use counted::{Counted, Counters};
 pub use drawn::{DrawnInput, InputError, Uncertainty};
 pub use jobs::Job;
+pub use other_seed::{OtherCase, OtherSeed};
 pub use read::{is_result, read};
 pub use scenario::labels::DEDICATED;
 
@@ -60,6 +62,10 @@ pub struct Results {
     /// The draws of uncertain inputs; absent without `--uncertainty`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertainty: Option<Uncertainty>,
+    /// What another seed does to the two closest cases, where one seed was asked for and these differ by
+    /// little; else absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_seed: Option<OtherSeed>,
     /// Every program of every run, for the form `jobs`; not part of the JSON form, so a result that was read
     /// has none.
     #[serde(skip)]
@@ -153,6 +159,7 @@ impl Results {
             replays: Vec::new(),
             counters: counted::all(experiment, reports),
             uncertainty: None,
+            other_seed: None,
             jobs: jobs::all(experiment, reports),
         }
     }
@@ -400,6 +407,7 @@ pub(crate) mod fixture {
             replays: Vec::new(),
             counters: Vec::new(),
             uncertainty: None,
+            other_seed: None,
             jobs: Vec::new(),
         }
     }

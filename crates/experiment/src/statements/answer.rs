@@ -10,7 +10,7 @@ use super::table::{self, Relation, Table};
 use super::waits;
 use crate::metrics::ALL_APPS;
 use crate::references::{BEST_PARTITION, BestPartition};
-use crate::result::Cell;
+use crate::result::{Cell, Results};
 
 /// Slowdowns beside a value.
 const NAMED: usize = 6;
@@ -89,6 +89,15 @@ pub fn statements<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Vec<Stateme
     all
 }
 
+/// What is said in place of an answer.
+#[must_use]
+pub fn nothing(results: &Results) -> &'static str {
+    match results.all_completed() {
+        true => "Nothing was measured: no run has a value of what policies are judged by.",
+        false => "Nothing was measured: no run completed.",
+    }
+}
+
 /// The statements with their labels and texts; none when nothing was measured.
 #[must_use]
 pub fn said<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Vec<Said<'a>> {
@@ -153,11 +162,17 @@ fn best<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Statement<'a> {
 fn avoid<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<Statement<'a>> {
     let Extremes { goal, worst, rankings, .. } = extremes;
     let all = || rankings.iter().flatten();
+    let last = all().max_by(|a, b| goal.order(a.value, b.value)).filter(|_| worst.is_none());
+    let apart = last.filter(|last| table::reads_alike(last.cell, extremes.best.cell)).map(|last| {
+        let (one, other) = (last.value.mean, extremes.best.value.mean);
+        (one - other).abs() / one.abs().max(other.abs()).max(f64::MIN_POSITIVE)
+    });
     let worst = worst.map(|worst| Ranked {
         beside: beside(table, goal, &worst),
         ..ranked(table, goal, worst, &rankings[worst.configuration])
     });
-    (all().count() > 1).then(|| Statement::Avoid { worst, intervals: all().any(|s| s.value.ci95.is_some()) })
+    let intervals = all().any(|s| s.value.ci95.is_some());
+    (all().count() > 1).then_some(Statement::Avoid { worst, intervals, apart })
 }
 
 /// Of the only axis: which policies are best at each value, and which value is best under each policy.

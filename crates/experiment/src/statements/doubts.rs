@@ -88,16 +88,7 @@ fn incomplete(table: &Table<'_>) -> Option<String> {
 fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     let repeat = table.results.provenance.repeat;
     if repeat < 2 {
-        let drawn = table.results.uncertainty.is_some();
-        let of = if drawn { " the intervals are those of the inputs alone, and" } else { "" };
-        let [one, other] = closest(table, extremes)?;
-        let name = |s: &Standing<'_>| format!("{}{}", s.policy, table.with(s.configuration));
-        return Some(format!(
-            "With one seed{of} the {} % between {} and {} may be chance: try --repeat {USUAL}.",
-            number::variation(distance(&one, &other) * 100.0),
-            name(&one),
-            name(&other)
-        ));
+        return one_seed(table, extremes);
     }
     let wide = widest(extremes)?;
     let mut seen: BTreeSet<&str> = BTreeSet::new();
@@ -118,13 +109,78 @@ fn seeds(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
     ))
 }
 
+/// The doubt of a single seed: what another one does, or that this is not known.
+fn one_seed(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<String> {
+    let pair = chance(table, extremes)?;
+    let [one, other] = &pair;
+    let drawn = table.results.uncertainty.is_some();
+    let of = if drawn { " the intervals are those of the inputs alone, and" } else { "" };
+    let name = |s: &Standing<'_>| format!("{}{}", s.policy, table.with(s.configuration));
+    let percent = |part: f64| number::variation(part * 100.0);
+    let there = match tried(table, extremes, &pair) {
+        None => String::new(),
+        Some((seed, None)) => format!(" (with seed {seed} one of them does not complete)"),
+        Some((seed, Some(gap))) => {
+            let way = if gap * gap_of(one, other) < 0.0 { ", reversed" } else { "" };
+            format!(" (with seed {seed} it is {} %{way})", percent(gap.abs()))
+        }
+    };
+    Some(format!(
+        "With one seed{of} the {} % between {} and {} may be chance{there}: try --repeat {USUAL}.",
+        percent(distance(one, other)),
+        name(one),
+        name(other)
+    ))
+}
+
+/// The closest cases of a result with one seed, where another seed was not tried or changes what lies between
+/// them by more than a tenth.
+#[must_use]
+pub fn chance<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<[Standing<'a>; 2]> {
+    if table.results.provenance.repeat > 1 {
+        return None;
+    }
+    let pair = closest(table, extremes)?;
+    let gap = gap_of(&pair[0], &pair[1]);
+    match tried(table, extremes, &pair) {
+        Some((_, Some(other))) if (other - gap).abs() <= WIDE * gap.abs() => None,
+        _ => Some(pair),
+    }
+}
+
+/// The other seed that was tried for these cases, and by which part they differ with it, with its sign; no
+/// part where one of them did not complete. Both have the same random numbers, so what moves both alike is no
+/// difference between them.
+fn tried(table: &Table<'_>, extremes: &Extremes<'_>, pair: &[Standing<'_>; 2]) -> Option<(u64, Option<f64>)> {
+    let other = table.results.other_seed.as_ref()?;
+    let goal = &extremes.goal;
+    let same = other.cases.iter().zip(pair).all(|(other, case)| {
+        (other.configuration.as_str(), other.policy.as_str())
+            == (case.cell.configuration.as_str(), case.policy)
+    });
+    if !same || (other.app.as_str(), other.metric.as_str()) != (goal.app.as_str(), goal.metric) {
+        return None;
+    }
+    let [one, second] = &other.cases;
+    Some((other.seed, one.value.zip(second.value).map(|(one, second)| gap(one, second))))
+}
+
+/// By which part of the larger one the second value is above the first.
+fn gap(a: f64, b: f64) -> f64 {
+    (b - a) / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
+}
+
+fn gap_of(one: &Standing<'_>, other: &Standing<'_>) -> f64 {
+    gap(one.value.mean, other.value.mean)
+}
+
 /// The number of seeds that settles the doubt about seeds; `None` without that doubt, and where so little is
 /// doubtful that nobody asks.
 #[must_use]
 pub fn seeds_needed(table: &Table<'_>, extremes: &Extremes<'_>) -> Option<usize> {
     let repeat = table.results.provenance.repeat;
     if repeat < 2 {
-        let doubtful = closest(table, extremes).filter(|[a, b]| distance(a, b) >= LITTLE);
+        let doubtful = chance(table, extremes).filter(|[a, b]| distance(a, b) >= LITTLE);
         return doubtful.map(|_| USUAL);
     }
     enough(repeat, relative(widest(extremes)?)?)
@@ -162,8 +218,7 @@ fn closest<'a>(table: &Table<'a>, extremes: &Extremes<'a>) -> Option<[Standing<'
 
 /// By which part of the larger one two values differ.
 fn distance(one: &Standing<'_>, other: &Standing<'_>) -> f64 {
-    let (a, b) = (one.value.mean, other.value.mean);
-    (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
+    gap_of(one, other).abs()
 }
 
 /// Programs of which only a part is simulated.

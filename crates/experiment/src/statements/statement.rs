@@ -41,6 +41,9 @@ pub enum Statement<'a> {
         worst: Option<Ranked<'a>>,
         /// Whether intervals are known.
         intervals: bool,
+        /// By which part of the larger one the means of the best and the last case differ, where these read
+        /// alike: the reason why none is the worst.
+        apart: Option<f64>,
     },
     /// The best policies at each value of the only swept parameter.
     Policy(ByValue<'a>),

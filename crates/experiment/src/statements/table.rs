@@ -148,7 +148,7 @@ pub fn relation(a: &Cell, b: &Cell) -> Relation {
     if !a.values.is_empty() && a.values == b.values {
         return Relation::Equal;
     }
-    if number::short(one.mean) == number::short(other.mean) || reversed(a, b) {
+    if reads_alike(a, b) || reversed(a, b) {
         return Relation::Level;
     }
     let pairs: Vec<(f64, f64)> =
@@ -162,6 +162,12 @@ pub fn relation(a: &Cell, b: &Cell) -> Relation {
         None if one.overlaps(other) => Relation::Undecided,
         None => Relation::Apart,
     }
+}
+
+/// Whether two means are written alike.
+#[must_use]
+pub fn reads_alike(a: &Cell, b: &Cell) -> bool {
+    number::short(a.summary.mean) == number::short(b.summary.mean)
 }
 
 /// Whether it cannot be said which of two values is larger.

@@ -9,6 +9,8 @@ use crate::number::{self, listed, plural};
 const NAMED: usize = 6;
 /// Configurations with equal values that are named.
 const EQUAL: usize = 3;
+/// Smallest part by which means differ that is written as a number.
+const LITTLE: f64 = 0.001;
 /// Cases with their deadlines, before the rest becomes a number.
 const DATED: usize = 3;
 
@@ -57,7 +59,7 @@ impl Statement<'_> {
             Self::Sharing { cases, gains, losses, best } => sharing(table, [*cases, *gains, *losses], best),
             Self::Best(best) | Self::Result(best) => best.text(table),
             Self::Counts { configurations, policies } => counts(*configurations, policies),
-            Self::Avoid { worst, intervals } => avoid(table, worst.as_ref(), *intervals),
+            Self::Avoid { worst, intervals, apart } => avoid(table, worst.as_ref(), *intervals, *apart),
             Self::Policy(by_value) => by_value.policies(),
             Self::Sweep(by_value) => by_value.values(),
             Self::Inputs(inputs) => inputs.text(table),
@@ -148,14 +150,25 @@ impl Best<'_> {
     }
 }
 
-fn avoid(table: &Table<'_>, worst: Option<&Ranked<'_>>, intervals: bool) -> String {
+fn avoid(table: &Table<'_>, worst: Option<&Ranked<'_>>, intervals: bool, apart: Option<f64>) -> String {
     if let Some(worst) = worst {
         let (case, others) = (&worst.case, rivals_sentence(&worst.rivals));
         return format!("{}: {}{}.{others}", case.name(table), case.quantity(), beside(worst));
     }
-    let why = match intervals {
-        true => "no paired difference is significant",
-        false => "they differ by less than the digits shown",
+    let signed = Goal::of(table).is_some_and(|goal| goal.signed());
+    let why = match apart {
+        Some(apart) if apart > 0.0 && signed => "their means are written alike".to_owned(),
+        // Less than what is written has no digits.
+        Some(apart) if apart > 0.0 && apart < LITTLE => "their means differ by less than 0.1 %".to_owned(),
+        Some(apart) if apart > 0.0 => {
+            format!("their means differ by {} %", number::variation(apart * 100.0))
+        }
+        Some(_) => "their means are equal".to_owned(),
+        None if table.results.uncertainty.is_some() => {
+            "draws of the inputs reverse their order, or no paired difference is significant".to_owned()
+        }
+        None if intervals => "no paired difference is significant".to_owned(),
+        None => "they are level".to_owned(),
     };
     format!("No case is clearly worse than the best: {why}.")
 }

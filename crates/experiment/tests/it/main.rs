@@ -2,6 +2,7 @@
 //! for each.
 
 mod built_in;
+mod history;
 mod jobs;
 mod measurements;
 mod mechanisms;

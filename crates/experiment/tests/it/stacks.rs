@@ -8,6 +8,7 @@ use scenario::{Overrides, load};
 const TEXT: &str = "\
 name: stacks
 machine: core:4
+kernel: linux-2.6.28
 apps: { a: { workload: { spmd: { work: 400ms, intervals: 4, spread: 10% } }, tasks: 6 } }
 policies:
   - SPEED

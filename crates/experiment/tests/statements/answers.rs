@@ -32,7 +32,7 @@ pub(crate) fn statement(oracle: &Oracle<'_>, extremes: &Extremes<'_>, statement:
         Statement::Best(best) => self::best(oracle, best, true),
         Statement::Result(best) => self::best(oracle, best, false),
         Statement::Counts { configurations, policies } => counts(oracle, *configurations, policies),
-        Statement::Avoid { worst, intervals } => avoid(oracle, worst.as_ref(), *intervals),
+        Statement::Avoid { worst, intervals, apart } => avoid(oracle, worst.as_ref(), *intervals, *apart),
         Statement::Policy(by_value) => policies_at_values(oracle, by_value),
         Statement::Sweep(by_value) => values_of_policies(oracle, by_value),
         Statement::Inputs(inputs) => self::inputs(oracle, inputs),
@@ -159,7 +159,7 @@ fn best(oracle: &Oracle<'_>, said: &Best<'_>, advice: bool) -> Verdict {
     ensure(!oracle.level(worst.case.value, said.ranked.case.value), || "the worst is not apart".into())
 }
 
-fn avoid(oracle: &Oracle<'_>, worst: Option<&Ranked<'_>>, said: bool) -> Verdict {
+fn avoid(oracle: &Oracle<'_>, worst: Option<&Ranked<'_>>, said: bool, apart: Option<f64>) -> Verdict {
     let (app, metric, higher) = goal(oracle);
     let all = oracle.cases(&app, metric);
     let intervals = all.iter().any(|(_, s)| s.ci95.is_some());
@@ -171,7 +171,15 @@ fn avoid(oracle: &Oracle<'_>, worst: Option<&Ranked<'_>>, said: bool) -> Verdict
     let best = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, b, a) { b } else { a });
     let worst = all.iter().map(|(_, s)| *s).reduce(|a, b| if better(higher, a, b) { b } else { a });
     let (best, worst) = best.zip(worst).ok_or("nothing measured")?;
-    ensure(oracle.level(best, worst), || format!("{} is clearly worse than {}", worst.mean, best.mean))
+    ensure(oracle.level(best, worst), || format!("{} is clearly worse than {}", worst.mean, best.mean))?;
+    // The reason is that they read alike, or else that seeds or draws do not decide.
+    let short = experiment::number::short;
+    ensure(apart.is_some() == (short(best.mean) == short(worst.mean)), || format!("apart: {apart:?}"))?;
+    let distance = (best.mean - worst.mean).abs();
+    let largest = best.mean.abs().max(worst.mean.abs());
+    ensure(apart.is_none_or(|apart| (apart * largest - distance).abs() <= largest * 1e-9), || {
+        format!("{} and {} are not {apart:?} apart", best.mean, worst.mean)
+    })
 }
 
 /// The policies that are best or level at a configuration.

@@ -116,13 +116,41 @@ pub(crate) fn chance(oracle: &Oracle<'_>, extremes: &Extremes<'_>, rest: &str) -
     let (part, tolerance, rest) = number(rest).ok_or("no difference")?;
     let rest = rest.strip_prefix(" % between ").ok_or("between what?")?;
     let (one, rest) = oracle.case(rest).ok_or("no case")?;
-    let (other, _) = oracle.case(rest.strip_prefix(" and ").ok_or("one case")?).ok_or("no other case")?;
+    let (other, rest_of_moves) =
+        oracle.case(rest.strip_prefix(" and ").ok_or("one case")?).ok_or("no other case")?;
     let close = close(oracle, extremes);
     let own = close.iter().find(|(a, b, _)| (a, b) == (&one, &other)).ok_or("they are not close")?.2;
     ensure((own * 100.0 - part).abs() <= tolerance + 1e-9, || format!("it is {own}"))?;
     ensure(close.iter().all(|(.., part)| *part >= own), || "others are closer".into())?;
+    let tried = tried(oracle, [&one, &other]);
+    let said = rest_of_moves.split_once(" (with seed 2 it is ").and_then(|(_, rest)| number(rest));
+    match (tried, said) {
+        (None, None) => {}
+        (Some((here, there)), Some((part, tolerance, rest))) => {
+            ensure((there.abs() * 100.0 - part).abs() <= tolerance + 1e-9, || format!("it is {there}"))?;
+            ensure(rest.starts_with(" %, reversed") == (here * there < 0.0), || "its side".into())?;
+            ensure((there - here).abs() > own / 10.0, || format!("{there} is near {here}"))?;
+        }
+        other => return Err(format!("the other seed: {other:?}")),
+    }
     let repeat = oracle.results.provenance.repeat;
     ensure(repeat == 1, || format!("{repeat} seeds"))
+}
+
+/// By which part of the larger one the second case is above the first, and with seed 2, if that was tried for
+/// them.
+fn tried(oracle: &Oracle<'_>, cases: [&Case; 2]) -> Option<(f64, f64)> {
+    let tried = oracle.results.other_seed.as_ref()?;
+    let label = |case: &Case| oracle.results.provenance.configurations[case.1].label.clone();
+    let all = oracle.cases(&tried.app, &tried.metric);
+    let own = |case: &Case| Some(all.iter().find(|(own, _)| own == case)?.1.mean);
+    let same = cases
+        .into_iter()
+        .zip(&tried.cases)
+        .all(|(case, other)| (&case.0, label(case)) == (&other.policy, other.configuration.clone()));
+    let gap = |a: f64, b: f64| (b - a) / a.abs().max(b.abs());
+    let here = gap(own(cases[0])?, own(cases[1])?);
+    same.then_some((here, gap(tried.cases[0].value?, tried.cases[1].value?)))
 }
 
 /// A doubt that is not said must not exist: small differences of one seed.
@@ -132,5 +160,12 @@ pub(crate) fn silence(oracle: &Oracle<'_>, extremes: Option<&Extremes<'_>>, doub
         return Ok(());
     };
     let close = close(oracle, extremes);
+    // Another seed hardly changes what lies between the closest ones.
+    let steady = |(one, other, part): &(Case, Case, f64)| {
+        tried(oracle, [one, other]).is_some_and(|(here, there)| (there - here).abs() <= part / 10.0)
+    };
+    if close.iter().min_by(|a, b| a.2.total_cmp(&b.2)).is_some_and(steady) {
+        return Ok(());
+    }
     ensure(close.is_empty(), || format!("nothing is said of {close:?}"))
 }

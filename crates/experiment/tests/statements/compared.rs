@@ -325,6 +325,20 @@ fn conclusion(all: &Contrasts, text: &str) -> Verdict {
         });
         ensure(found.unwrap_or(0) == count(word), || format!("{word}: {found:?}, {} are", count(word)))?;
     }
+    let tested: Vec<f64> = all.contrasts.iter().filter_map(|one| one.p).collect();
+    // Holm: of the smallest first, each times the number of those that are not smaller.
+    let mut order = tested.clone();
+    order.sort_by(f64::total_cmp);
+    let passed = (0..order.len()).take_while(|at| order[*at] * ((order.len() - at) as f64) < 0.05).count();
+    let differs = all.contrasts.iter().any(|one| one.p.is_some() && one.verdict.is_difference());
+    let said = text.replace("\n  ", " ");
+    let said = said.split_once(" Corrected for ").map(|(_, rest)| rest);
+    ensure(said.is_some() == (tested.len() > 1 && differs), || "a correction, or none".into())?;
+    if let Some(said) = said {
+        let left = if passed == 0 { "no".to_owned() } else { passed.to_string() };
+        let words = format!("{} comparisons (Holm), {left} difference", tested.len());
+        ensure(said.starts_with(&words), || format!("{words}, not {said}"))?;
+    }
     let marked = text.lines().filter(|line| line.starts_with("! ")).count();
     let slow = all.contrasts.iter().filter(|one| one.too_slow).count();
     let said = match line.split_once("slower") {

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use experiment::compare::{Comparison, Ratio};
 use experiment::provenance::{MachineOrigin, Outcomes, Provenance, Sampled, Shortened};
-use experiment::result::{Cell, DrawnInput, InputError, Note, Results, SCHEMA, Uncertainty};
+use experiment::result::{
+    Cell, DrawnInput, InputError, Note, OtherCase, OtherSeed, Results, SCHEMA, Uncertainty,
+};
 use experiment::setups::{Setup, Unused};
+use experiment::statements::{Extremes, Table, doubts};
 use experiment::statistics::{single, summarise, variation_percent};
 use scenario::configuration::{Axis, Configuration, Setting, Settings};
 use scenario::objective::Objective;
@@ -97,10 +100,28 @@ pub(crate) fn result(random: &mut Random) -> Results {
     if random.chance(0.3) {
         draw_inputs(random, &mut results);
     }
+    if random.chance(0.5) {
+        try_seed_2(random, &mut results);
+    }
     if random.chance(0.3) {
         state_inputs(random, &mut results);
     }
     results
+}
+
+/// The closest cases of one seed under another one, which moves them much, a little, or not at all.
+fn try_seed_2(random: &mut Random, results: &mut Results) {
+    let table = Table::of(results);
+    let Some(extremes) = Extremes::of(&table) else { return };
+    let Some(closest) = doubts::chance(&table, &extremes) else { return };
+    let scale = random.pick(&[0.0, 1e-5, 1e-3, 0.05]);
+    let cases = closest.map(|case| OtherCase {
+        configuration: case.cell.configuration.clone(),
+        policy: case.policy.to_owned(),
+        value: Some(case.value.mean * (1.0 + random.pick(&[-1.0, 0.0, 1.0]) * scale)),
+    });
+    let (app, metric) = (extremes.goal.app.clone(), extremes.goal.metric.to_owned());
+    results.other_seed = Some(OtherSeed { seed: 2, app, metric, cases });
 }
 
 /// Values that the scenario itself states as uncertain; they are drawn where others are.
@@ -309,6 +330,7 @@ fn empty(random: &mut Random, shape: &Shape) -> Results {
         replays: Vec::new(),
         counters: Vec::new(),
         uncertainty: None,
+        other_seed: None,
         jobs: Vec::new(),
     }
 }

@@ -16,7 +16,7 @@ const OPEN: usize = 24;
 /// The section.
 pub(super) fn answer(view: &View<'_>) -> Markup {
     let Some(extremes) = &view.extremes else {
-        return html! { p { "Nothing was measured: no run completed." } };
+        return html! { p { (statements::answer::nothing(view.results)) } };
     };
     let answer = statements::answer::said(view.index(), extremes);
     let doubts = statements::doubts::doubts(view.index(), Some(extremes));

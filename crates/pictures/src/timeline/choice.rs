@@ -1,5 +1,7 @@
 //! Which runs a timeline stacks, what they are called, and what is left out.
 
+use std::collections::BTreeMap;
+
 use experiment::sweep::short;
 use scenario::configuration::{Axis, plain};
 use scenario::plan::{Experiment, RunPlan};
@@ -136,7 +138,7 @@ fn settings<'a>(experiment: &'a Experiment, names: &Names<'a>, pair: Pair) -> Ch
     };
     let panels: Vec<Panel<'a>> = [pair.configuration, pair.beside].into_iter().filter_map(panel).collect();
     let mut remarks = Vec::new();
-    remarks.extend(names.open(pair.configuration, Some(axis)));
+    remarks.extend(names.open(pair.configuration, Some(&[axis])));
     let values = panels.iter().map(|panel| panel.label.as_str()).collect::<Vec<_>>().join(" and ");
     let path = &experiment.axes[axis].path;
     remarks.push(format!("shown with {values}, the worst and the best; --vary {path}=A,B chooses others"));
@@ -145,7 +147,7 @@ fn settings<'a>(experiment: &'a Experiment, names: &Names<'a>, pair: Pair) -> Ch
         remarks.push(format!("shown under {policy}; --policy A,B stacks {}", others.join(", ")));
     }
     let under = format!(" under {policy}");
-    let title = title(experiment, &under, &names.settings(pair.configuration, Some(axis)), panels.first());
+    let title = title(experiment, &under, &names.settings(pair.configuration, &[axis]), panels.first());
     Choice { panels, title, remarks, aim: Aim::Difference, varied: None, pair: None }
 }
 
@@ -161,7 +163,7 @@ pub fn first(experiment: &Experiment) -> Choice<'_> {
     let names = Names::new(experiment);
     let mut remarks = Vec::new();
     // Nothing is stacked.
-    remarks.extend(names.open(0, Some(usize::MAX)));
+    remarks.extend(names.open(0, Some(&[])));
     if let [first, others @ ..] = &experiment.policies[..]
         && !others.is_empty()
     {
@@ -201,7 +203,7 @@ fn panels<'a>(
         remarks.push(format!("shown under {here}; --policy A,B chooses among them and {there}"));
     }
     let under = if panels.len() == 1 { format!(" {}", panels[0].place) } else { String::new() };
-    let title = title(experiment, &under, &names.settings(configuration, None), panels.first());
+    let title = title(experiment, &under, &names.settings(configuration, &[]), panels.first());
     Choice { panels, title, remarks, aim: Aim::Difference, varied: None, pair: None }
 }
 
@@ -224,16 +226,31 @@ fn varied<'a>(experiment: &'a Experiment, names: &Names<'a>, vary: &str) -> Resu
     if given && values > MOST {
         return Err(format!("--vary {path} has {values} values: at most {MOST} fit one picture"));
     }
+    let together = together(experiment, place);
     let mut panels: Vec<Panel<'a>> = Vec::new();
     for run in runs(experiment).filter(|run| run.policy == 0) {
         let places = &experiment.configurations[run.configuration].places;
-        let others = places.iter().enumerate().all(|(at, value)| at == place || *value == 0);
+        let others = places.iter().enumerate().all(|(at, value)| together.contains(&at) || *value == 0);
         if others && panels.len() < MOST {
-            let (name, value) = (names.of(place), plain(&axis.values[places[place]]));
-            let label = format!("{name}={value}");
-            let at = if panels.is_empty() { format!("with {label}") } else { format!("with {value}") };
+            let value = |at: &usize| names.value(run.configuration, *at, &experiment.axes[*at]);
+            let values: Vec<String> = together.iter().filter_map(value).collect();
+            let each = together.iter().zip(&values);
+            let label: Vec<String> = each.map(|(at, value)| format!("{}={value}", names.of(*at))).collect();
+            let label = label.join(", ");
+            let at = if panels.is_empty() {
+                format!("with {label}")
+            } else {
+                format!("with {}", values.join(", "))
+            };
             panels.push(Panel { label, place: at, plan: run });
         }
+    }
+    if panels.len() < 2 {
+        return Err(format!(
+            "--vary {path}: the sweep has one of its values with the first values of the other paths; name \
+             two to four, `--vary {path}={}`",
+            axis.values.iter().take(MOST).cloned().collect::<Vec<_>>().join(",")
+        ));
     }
     let policy = experiment.policies.first().map_or("", String::as_str);
     let mut remarks = Vec::new();
@@ -242,15 +259,30 @@ fn varied<'a>(experiment: &'a Experiment, names: &Names<'a>, vary: &str) -> Resu
         let (here, there) = (here.join(","), there.join(", "));
         remarks.push(format!("left out: {path}={there}; `--vary {path}={here}` names the values to show"));
     }
-    remarks.extend(names.open(0, Some(place)));
+    remarks.extend(names.open(0, Some(&together)));
     if let [_, others @ ..] = &experiment.policies[..]
         && !others.is_empty()
     {
         remarks.push(format!("shown under {policy}; --policy NAME chooses {}", others.join(" or ")));
     }
-    let title =
-        title(experiment, &format!(" under {policy}"), &names.settings(0, Some(place)), panels.first());
+    let title = title(experiment, &format!(" under {policy}"), &names.settings(0, &together), panels.first());
     Ok(Choice { panels, title, remarks, aim: Aim::Barriers, varied: Some((&axis.path, policy)), pair: None })
+}
+
+/// An axis, and those whose values follow from its value: paths of one `zip`, and of a `sample`.
+fn together(experiment: &Experiment, place: usize) -> Vec<usize> {
+    let follows = |at: &usize| {
+        let mut values: BTreeMap<usize, usize> = BTreeMap::new();
+        let varies = experiment.axes[*at].values.len() > 1;
+        varies
+            && experiment.configurations.iter().all(|one| {
+                let value = *values.entry(one.places[place]).or_insert(one.places[*at]);
+                value == one.places[*at]
+            })
+    };
+    std::iter::once(place)
+        .chain((0..experiment.axes.len()).filter(|at| *at != place && follows(at)))
+        .collect()
 }
 
 /// A sentence about panels of `vary` that are equal.
@@ -330,9 +362,9 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The settings of a configuration, but for one axis.
-    fn settings(&self, configuration: usize, without: Option<usize>) -> Vec<String> {
-        let axes = self.experiment.axes.iter().enumerate().filter(|(at, _)| Some(*at) != without);
+    /// The settings of a configuration, but for some axes.
+    fn settings(&self, configuration: usize, without: &[usize]) -> Vec<String> {
+        let axes = self.experiment.axes.iter().enumerate().filter(|(at, _)| !without.contains(at));
         axes.filter_map(|(at, axis)| {
             Some(format!("{}={}", self.of(at), self.value(configuration, at, axis)?))
         })
@@ -345,10 +377,12 @@ impl<'a> Names<'a> {
     }
 
     /// How to see the other configurations of the sweep.
-    fn open(&self, configuration: usize, varied: Option<usize>) -> Option<String> {
+    /// `varied`: the axes of which the values are stacked.
+    fn open(&self, configuration: usize, varied: Option<&[usize]>) -> Option<String> {
         let axes = self.experiment.axes.iter().enumerate();
+        let stacked = varied.unwrap_or_default();
         let open: Vec<(usize, &Axis)> =
-            axes.filter(|(at, axis)| axis.values.len() > 1 && Some(*at) != varied).collect();
+            axes.filter(|(at, axis)| axis.values.len() > 1 && !stacked.contains(at)).collect();
         let first = open.first()?.1;
         let shown: Vec<String> = open
             .iter()

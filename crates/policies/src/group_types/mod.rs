@@ -76,6 +76,8 @@ struct Cpu {
     runnable: Average,
     /// Runnable tasks.
     count: u32,
+    /// The weights of the tasks that sleep and still compete here.
+    delayed: u64,
     /// The load of its task, if the cpu is too slow for it (`misfit_task_load`).
     misfit: u64,
     idle_since: Time,
@@ -101,8 +103,11 @@ struct Progress {
 /// What is remembered of a task.
 #[derive(Clone, Copy, Debug, Default)]
 struct Task {
-    /// Its weight while runnable, fading while asleep.
+    /// Its weight while runnable, fading while asleep. A task whose dequeue is delayed is on its queue: it
+    /// counts in full, though not as runnable (`__update_load_avg_se`, `se_runnable`).
     average: Average,
+    /// Its weight while its dequeue is delayed, else 0.
+    delayed: u64,
     /// 1,024 while runnable, fading while asleep.
     runnable: Average,
     utilisation: Utilisation,
@@ -234,7 +239,7 @@ impl GroupTypes {
         let limit = 2 * self.options.migration_cost.ns();
         let capacity = self.unequal.capacity(cpu);
         let record = &mut self.cpus[cpu];
-        record.load.follow(now, view.load(cpu));
+        record.load.follow(now, view.load(cpu) + record.delayed);
         if !self.rules.sleepers_count {
             record.queued.follow(now, view.load(cpu));
             if count == 0 {
@@ -328,6 +333,7 @@ impl Policy for GroupTypes {
 
     fn runnable(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
         let now = system.now();
+        self.end_delay(task);
         let weight = u64::from(system.task(task).weight);
         self.idle_class |= weight == u64::from(WEIGHT_IDLE);
         let home = self.task(task).home;
@@ -363,8 +369,11 @@ impl Policy for GroupTypes {
         let carried = self.carried(system, task);
         let state = system.task(task).state;
         self.queue_load(now, cpu, carried[0], false);
+        let delayed = if system.is_delayed(task) { u64::from(system.task(task).weight) } else { 0 };
+        self.cpus[cpu].delayed += delayed;
         let record = self.task(task);
-        record.average.follow(now, 0);
+        record.delayed = delayed;
+        record.average.follow(now, delayed);
         record.runnable.follow(now, 0);
         let expected = record.utilisation.expected();
         match state {
@@ -378,6 +387,15 @@ impl Policy for GroupTypes {
         }
         self.cpus[cpu].expected = self.cpus[cpu].expected.saturating_sub(expected);
         self.note(system, cpu);
+    }
+
+    fn dequeued(&mut self, system: &mut dyn System, task: TaskId, cpu: CpuId) {
+        let now = system.now();
+        if self.end_delay(task) {
+            self.task(task).average.follow(now, 0);
+            let load = system.load(cpu) + self.cpus[cpu].delayed;
+            self.cpus[cpu].load.follow(now, load);
+        }
     }
 }
 
@@ -429,6 +447,16 @@ impl GroupTypes {
         record.utilisation.start(now, weight, there, capacity);
         let utilisation = record.utilisation.fine(now, Span::ZERO);
         record.runnable.add(now, utilisation);
+    }
+
+    /// The dequeue of a task is delayed no more. Whether it was.
+    fn end_delay(&mut self, task: TaskId) -> bool {
+        let record = self.task(task);
+        let (weight, home) = (std::mem::take(&mut record.delayed), record.home);
+        if let Some(home) = home {
+            self.cpus[home].delayed -= weight;
+        }
+        weight > 0
     }
 
     /// Whether each of these cpus is too slow for the task that has it, and some cpu that its mask allows is

@@ -472,3 +472,38 @@ fn clusters_are_a_level_between_cores_and_caches() {
         [("CLS", 4), ("PKG", 8)]
     );
 }
+
+#[test]
+fn a_task_counts_in_the_load_of_its_cpu_until_its_dequeue() {
+    let after = |ms: u64| Time::from_ns(10_000_000_000 + ms * sim_core::decay::PERIOD_NS);
+    let sleeps = |delayed: bool| {
+        let (mut system, mut policy) = steady(&TWO, &[1, 2]);
+        system.now = after(0);
+        system.delayed.extend(delayed.then_some(TaskId(2)));
+        system.leave(&mut policy, TaskId(2), TaskState::Sleeping);
+        system.now = after(32);
+        (system, policy)
+    };
+    let other = CpuId(1);
+    let (system, mut policy) = sleeps(false);
+    assert_eq!(policy.load(&system, other), 1024 + 512);
+    let (mut system, mut policy) = sleeps(true);
+    assert_eq!(policy.load(&system, other), 2048);
+    // It leaves: its load fades from now on.
+    system.delayed.clear();
+    policy.dequeued(&mut system, TaskId(2), other);
+    system.now = after(64);
+    assert_eq!(policy.load(&system, other), 1024 + 512);
+    // It wakes before: nothing has happened.
+    let (mut system, mut policy) = sleeps(true);
+    system.delayed.clear();
+    system.enter(&mut policy, TaskId(2), other);
+    system.now = after(64);
+    assert_eq!((policy.load(&system, other), policy.cpus[other].delayed), (2048, 0));
+    // It is woken on another cpu: its load goes along.
+    let (mut system, mut policy) = sleeps(true);
+    system.delayed.clear();
+    policy.dequeued(&mut system, TaskId(2), other);
+    system.enter(&mut policy, TaskId(2), CpuId(0));
+    assert_eq!([0, 1].map(|cpu| policy.load(&system, CpuId(cpu))), [2048, 1024]);
+}

@@ -23,7 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
     wins: Showcase {
         scenario: "polling_in_order",
         label: "STRIDE",
-        against: "FIFO",
+        against: "LOAD",
         app: "first",
         point: "",
     },

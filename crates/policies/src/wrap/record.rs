@@ -46,6 +46,8 @@ pub enum Hook {
     Misplaced(TaskId),
     /// [`Policy::quiescent`].
     Left(TaskId),
+    /// [`Policy::dequeued`].
+    Dequeued(TaskId),
     /// [`Policy::running`].
     Running(TaskId),
     /// [`Policy::stopping`].
@@ -75,6 +77,7 @@ impl Hook {
             Notice::Preempted(task, ..) => Self::Preempted(task),
             Notice::Misplaced(task) => Self::Misplaced(task),
             Notice::Quiescent(task, _) => Self::Left(task),
+            Notice::Dequeued(task, _) => Self::Dequeued(task),
             Notice::Running(task, _) => Self::Running(task),
             Notice::Stopping(task, _) => Self::Stopping(task),
             Notice::Changed(task, _) => Self::Changed(task),

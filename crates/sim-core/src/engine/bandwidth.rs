@@ -7,12 +7,27 @@ use crate::event::{Timer, Timers};
 use crate::ids::{CpuId, TaskId};
 use crate::os::OsModel;
 use crate::rng::{Purpose, below, draw, key};
-use crate::run_queue::{self, Rules, bandwidth, groups};
+use crate::run_queue::{self, Rules, bandwidth, groups, list};
 use crate::time::{Span, Time};
 
 impl Engine<'_> {
-    /// Who runs next on a cpu. A preference is used up, followed or not.
+    /// Who runs next on a cpu. Tasks whose delayed dequeue ends by that are noted.
     pub(crate) fn choose(&mut self, cpu: CpuId) -> Option<TaskId> {
+        if self.cpus[cpu].rare.delayed.is_none() {
+            return self.choose_preferred(cpu);
+        }
+        let mut delayed = std::mem::take(&mut self.delayed);
+        delayed.extend(list(&self.shared.tasks, self.cpus[cpu].rare.delayed));
+        let next = self.choose_preferred(cpu);
+        for id in delayed.drain(..).filter(|id| !self.shared.tasks[*id].history.delayed) {
+            self.notices.push((id, cpu, Change::Dequeued));
+        }
+        self.delayed = delayed;
+        next
+    }
+
+    /// Who runs next on a cpu. A preference is used up, followed or not.
+    fn choose_preferred(&mut self, cpu: CpuId) -> Option<TaskId> {
         let rare = self.cpus[cpu].rare.written();
         let yield_target = rare.map(|rare| std::mem::replace(&mut rare.yield_target, TaskId::NONE));
         if let Some(yield_target) = yield_target.and_then(TaskId::some) {

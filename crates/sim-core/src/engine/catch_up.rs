@@ -1,7 +1,7 @@
 //! A cpu is brought up to date from outside: its polls, and what its current task is charged.
 
-use crate::engine::Engine;
 use crate::engine::state::Activity;
+use crate::engine::{Change, Engine};
 use crate::ids::{CpuId, TaskId};
 use crate::run_queue::Rules;
 
@@ -27,6 +27,7 @@ impl Engine<'_> {
         self.catch_up(cpu);
         let Some(groups) = self.shared.model.discipline.groups() else { return };
         groups.end_delay(&mut self.shared.tasks, &mut self.cpus[cpu], id, self.shared.now);
+        self.notices.push((id, cpu, Change::Dequeued));
     }
 
     /// Charges the current task of a cpu for the time until now.

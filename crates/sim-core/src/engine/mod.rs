@@ -306,6 +306,8 @@ enum Change {
     Entered,
     /// It has left the queue and the cpu.
     Left,
+    /// It sleeps, and no longer competes on the cpu for what it had received ahead of its share.
+    Dequeued,
     /// It had the cpu and has left it for good.
     Stopped,
     /// It was the next task of the cpu, and one that preempts has gone before it.
@@ -345,6 +347,8 @@ pub(crate) struct Engine<'o> {
     timers: Timers,
     /// Changes of which the policy is still to be notified.
     notices: Vec<(TaskId, CpuId, Change)>,
+    /// Scratch: tasks whose dequeue is delayed on a cpu that chooses.
+    delayed: Vec<TaskId>,
     /// The policy is notified of preemptions: it asks for it, and the discipline changes priorities with
     /// time.
     watches_preemptions: bool,

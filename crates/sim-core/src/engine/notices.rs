@@ -23,6 +23,7 @@ impl Engine<'_> {
             match change {
                 Change::Entered => policy.runnable(self, task, cpu),
                 Change::Left => policy.quiescent(self, task, cpu),
+                Change::Dequeued => policy.dequeued(self, task, cpu),
                 Change::Stopped => policy.stopping(self, task, cpu),
                 Change::Overtaken => self.requeue_overtaken(task, cpu, policy),
                 Change::Task(what) => policy.changed(self, task, what),

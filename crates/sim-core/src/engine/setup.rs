@@ -364,12 +364,12 @@ impl<'o> Engine<'o> {
         let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks), &locks);
         let governor = Schedutil::of(&machine, tasks.len());
         governor.iter().for_each(|_| timers.arm(Time::ZERO + model.tick, Timer::Clocks));
-        let cpus = machine.cpus() as usize;
-        let policy_orders = model.discipline.asks_policy();
+        let (cpus, policy_orders) = (machine.cpus() as usize, model.discipline.asks_policy());
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
         Self {
             cpus: records,
             notices: Vec::with_capacity(64),
+            delayed: Vec::new(),
             watches_preemptions: false,
             real_time,
             refills: false,

@@ -85,6 +85,10 @@ impl View for Engine<'_> {
         (cpu.rare.group_count > 0).then(|| load(self.shared.model.discipline.averages_loads()))
     }
 
+    fn is_delayed(&self, task: TaskId) -> bool {
+        self.shared.tasks[task].history.delayed
+    }
+
     fn locality(&self, task: TaskId) -> Option<Locality> {
         self.shared.locality(task)
     }

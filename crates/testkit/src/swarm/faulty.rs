@@ -211,6 +211,7 @@ impl Wrapper for Faulty {
                 | Notice::Stopping(..)
                 | Notice::Runnable(..)
                 | Notice::Quiescent(..)
+                | Notice::Dequeued(..)
         );
         if !queues && self.faults.due() {
             self.faults.act(system);

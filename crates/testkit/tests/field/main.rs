@@ -14,6 +14,7 @@ mod ostep;
 mod periodic;
 mod references;
 mod runtimes;
+mod shares;
 mod support;
 mod teams;
 mod waits;

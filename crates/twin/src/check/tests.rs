@@ -42,8 +42,28 @@ fn a_run_beside_itself_is_equal() {
     let kinds = ours.iter().map(|id| (*id, "a".to_owned())).collect();
     let compared = compare(&one, &ours, &kinds, (&one, &names), "a");
     assert_eq!(compared.recorded.cpu, compared.replayed.cpu);
-    assert!(compared.error().abs() < 0.01 && compared.cpu_error().abs() < 1e-9, "{compared:?}");
+    let [error, cpu] = [compared.error(), compared.cpu_error()].map(Option::unwrap);
+    assert!(error.abs() < 0.01 && cpu.abs() < 1e-9, "{compared:?}");
     assert_eq!(compared.each.len(), 1);
+}
+
+#[test]
+fn a_recording_of_nothing_has_no_error() {
+    assert_eq!((share(46, 0), share(3, 2)), (None, Some(0.5)));
+    let lasts = |lasted, cpu| Measured { lasted, cpu, ..Measured::default() };
+    let beside = |recorded| Compared { recorded, replayed: lasts(46_600, 9_000), each: Vec::new() };
+    let short = beside(lasts(0, 0));
+    assert_eq!((short.error(), short.cpu_error()), (None, None));
+    assert_eq!(
+        crate::make::sentence(&short),
+        "the replay takes 46us for what took 0ns in the recording, and 9us of cpu time for 0ns; a recording \
+         of less than 100us is too short to state an error"
+    );
+    // At 1 us a step, an error of 1 % is the least that can be told.
+    assert_eq!(beside(lasts(SHORTEST - 1, 1)).error(), None);
+    let long = beside(lasts(SHORTEST, 0));
+    assert!(long.error().is_some() && long.cpu_error().is_none());
+    assert!(crate::make::sentence(&long).ends_with("(-53.4 %), and 9us of cpu time for 0ns"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use import::{Kind as Matters, Note, Refused};
 use notation::yaml::MAX_BYTES;
 
-use crate::check::Compared;
+use crate::check::{Compared, SHORTEST};
 use crate::course::{self, Chosen, Courses};
 use crate::facts::Facts;
 use crate::follow::{Counts, Follower};
@@ -405,12 +405,19 @@ pub fn names(recording: &Recording<'_>, program: &Program) -> BTreeMap<Id, Strin
     program.threads.iter().map(|id| (*id, writer.name(*id).to_owned())).collect()
 }
 
-/// How far a replay is off, in a sentence.
+/// How far a replay is off, in a sentence; of a recording that is too short to tell, that it is.
 #[must_use]
 pub fn sentence(compared: &Compared) -> String {
-    let percent = |share: f64| format!("{:+.1} %", 100.0 * share);
+    let percent = |share: Option<f64>| match share {
+        Some(share) => format!(" ({:+.1} %)", 100.0 * share),
+        None => String::new(),
+    };
+    let short = match compared.error() {
+        Some(_) => String::new(),
+        None => format!("; a recording of less than {} is too short to state an error", time(SHORTEST)),
+    };
     format!(
-        "the replay takes {} for what took {} in the recording ({}), and {} of cpu time for {} ({})",
+        "the replay takes {} for what took {} in the recording{}, and {} of cpu time for {}{}{short}",
         time(compared.replayed.lasted / 1_000 * 1_000),
         time(compared.recorded.lasted / 1_000 * 1_000),
         percent(compared.error()),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use import::Kind as Matters;
+use scenario::DEFAULT_KERNEL;
 
 use super::{Making, Recording};
 use crate::costs::Estimated;
@@ -15,9 +16,6 @@ use crate::write::{plain, time};
 const OTHERS: f64 = 0.03;
 /// What is left out together is named from this share on.
 const LITTLE: f64 = 0.005;
-/// The kernel of a twin where nothing says which was recorded, as of imported scenarios: it has groups,
-/// slices and all scheduling policies.
-const KERNEL: &str = "linux-6.18";
 /// Another program that computes so long between its waits is one that computes all the time, in ns.
 const HOG: u64 = 10_000_000;
 
@@ -110,7 +108,7 @@ impl Making<'_> {
     /// The whole scenario.
     pub(super) fn page(&mut self) -> String {
         if self.options.kernel.is_none() {
-            self.note(Matters::Assumed, format!("the kernel is {KERNEL} (`--kernel`)"));
+            self.note(Matters::Assumed, format!("the kernel is {DEFAULT_KERNEL} (`--kernel`)"));
         }
         let mut text = String::from("# Made by `oversim twin import`.\n");
         for finding in &self.findings {
@@ -120,7 +118,7 @@ impl Making<'_> {
             let _ = writeln!(text, "# {note}");
         }
         let _ = writeln!(text, "name: {}", self.options.name);
-        let kernel = self.options.kernel.as_deref().unwrap_or(KERNEL);
+        let kernel = self.options.kernel.as_deref().unwrap_or(DEFAULT_KERNEL);
         let _ = writeln!(
             text,
             "machine: {}",

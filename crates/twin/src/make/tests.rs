@@ -65,7 +65,7 @@ fn made(followed: &Followed, options: &Options) -> Result<(Made, Compared), Refu
 /// The scenario of a recording, whose run has taken as long as that, within shares of time and of cpu time.
 fn near(stream: &Stream, options: &Options, (time, cpu): (f64, f64)) -> Made {
     let (made, compared) = made(&stream.follow().0, options).unwrap();
-    let [error, of_cpu] = [compared.error(), compared.cpu_error()];
+    let [error, of_cpu] = [compared.error(), compared.cpu_error()].map(Option::unwrap);
     assert!(error.abs() <= time && of_cpu.abs() <= cpu, "{error} {of_cpu}\n{}", made.text);
     made
 }
@@ -266,7 +266,7 @@ fn a_run_of_any_program_can_be_done_again() {
         for form in [Form::Any, Form::Edges] {
             let options = Options { form, ..options(Chosen::First) };
             let (made, compared) = made(&followed, &options).unwrap();
-            let [error, cpu] = [compared.error(), compared.cpu_error()];
+            let [error, cpu] = [compared.error(), compared.cpu_error()].map(Option::unwrap);
             // The regions of a team are drawn at random: so few of them say little of how long they take.
             let team = matches!(made.found, Found::Team(_));
             let (time, most) = if team { (0.5, 0.3) } else { (0.08, 0.04) };

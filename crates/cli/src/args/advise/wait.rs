@@ -51,7 +51,8 @@ pub(crate) struct Node {
     #[arg(long, value_name = "MACHINE", add = Completer::new(complete::machines))]
     pub(crate) machine: Option<String>,
     /// The kernel (`oversim list kernels`).
-    #[arg(long, value_name = "NAME", default_value = "linux-6.18", add = Completer::new(complete::kernels))]
+    #[arg(long, value_name = "NAME", default_value = scenario::DEFAULT_KERNEL)]
+    #[arg(add = Completer::new(complete::kernels))]
     pub(crate) kernel: String,
 }
 

@@ -70,12 +70,13 @@ fn best(
         Ok((made, compared))
     };
     let first = attempt(options)?;
-    let missed = first.1.error().abs();
+    // A recording that is too short says nothing of how far a structure is off.
+    let missed = first.1.error().map_or(0.0, f64::abs);
     if missed <= TRUSTED || first.0.found == Found::Edges || options.runtime.is_some() {
         return Ok(first);
     }
     match attempt(&Options { form: Form::Edges, ..options.clone() }) {
-        Ok(edges) if edges.1.error().abs() < missed => {
+        Ok(edges) if edges.1.error().is_some_and(|error| error.abs() < missed) => {
             say::note(format!(
                 "the structure that was found misses the recording by {:.0} %: the twin keeps who woke whom",
                 100.0 * missed
@@ -131,8 +132,13 @@ pub(crate) fn import(args: &TwinImport, policies: &PolicyRegistry) -> Result<Exi
 }
 
 fn ended(compared: &Compared) -> ExitCode {
-    if compared.error().abs() <= TRUSTED {
-        return ExitCode::SUCCESS;
+    match compared.error() {
+        Some(error) if error.abs() <= TRUSTED => return ExitCode::SUCCESS,
+        Some(_) => {}
+        None => {
+            say::warning("the recording is too short: nothing says whether the twin is to be trusted");
+            return ExitCode::from(BAD_END);
+        }
     }
     say::warning(format!(
         "the run is off from the recording by more than {:.0} %: what the twin says of changes is not to be \
@@ -224,17 +230,18 @@ fn ours(followed: &Followed, chosen: Chosen, experiment: &Experiment) -> (Chosen
 
 fn table(compared: &Compared, out: &mut dyn Write) -> io::Result<()> {
     let ms = |ns: u64| format!("{:.3}", ns as f64 / 1e6);
+    let Compared { recorded, replayed, each } = compared;
+    let known = compared.error().is_some();
     writeln!(out, "{:<28} {:>14} {:>14} {:>9}", "", "recorded, ms", "replayed, ms", "error")?;
     let mut row = |name: &str, recorded: Option<u64>, replayed: Option<u64>| match (recorded, replayed) {
-        // Nothing is no measure of something.
-        (Some(0), Some(other)) => writeln!(out, "{name:<28} {:>14} {:>14} {:>9}", ms(0), ms(other), "-"),
+        // Nothing is no measure of something, and a recording that is too short of nothing.
         (Some(one), Some(other)) => {
-            let error = 100.0 * twin::check::share(other, one);
-            writeln!(out, "{name:<28} {:>14} {:>14} {error:>+7.1} %", ms(one), ms(other))
+            let error = twin::check::share(other, one).filter(|_| known);
+            let error = error.map_or_else(|| "-".into(), |error| format!("{:>+7.1} %", 100.0 * error));
+            writeln!(out, "{name:<28} {:>14} {:>14} {error:>9}", ms(one), ms(other))
         }
         _ => Ok(()),
     };
-    let Compared { recorded, replayed, each } = compared;
     let quantile = Measured::quantile;
     row("from first to last instant", Some(recorded.lasted), Some(replayed.lasted))?;
     row("cpu time", Some(recorded.cpu), Some(replayed.cpu))?;

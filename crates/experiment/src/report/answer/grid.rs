@@ -2,6 +2,7 @@
 
 use super::super::text::wrapped;
 use crate::number;
+use crate::statements::Table;
 use notation::text::cut;
 
 /// Blanks between columns.
@@ -25,13 +26,15 @@ pub(super) enum Ink {
     Best,
     Worst,
     Doubt,
+    /// In place of what did not complete.
+    Failed,
 }
 
 impl Ink {
     pub(super) fn paint(self, text: &str, colour: bool) -> String {
         let code = match self {
             _ if !colour || text.is_empty() => return text.to_owned(),
-            Self::Plain => return text.to_owned(),
+            Self::Plain | Self::Failed => return text.to_owned(),
             Self::Bold => "1",
             Self::Best => "32",
             Self::Worst => "31",
@@ -55,6 +58,18 @@ impl Entry {
 
     pub(super) fn none() -> Self {
         Self::plain("-")
+    }
+
+    /// In place of a value that a policy does not have: it did no work in the window, or no run of it
+    /// completed there.
+    pub(super) fn missing(table: &Table<'_>, place: (usize, &str), (app, metric): (&str, &str)) -> Self {
+        let (configuration, policy) = place;
+        let idle = || table.get(configuration, policy, app, "work").is_some_and(|work| work.max == 0.0);
+        if metric == "time_per_work" && idle() {
+            return Self::plain("no work");
+        }
+        let failed = table.failed(configuration, policy) > 0 && !table.is_measured(configuration, policy);
+        Self { ink: if failed { Ink::Failed } else { Ink::Plain }, ..Self::none() }
     }
 
     fn width(&self) -> usize {
@@ -94,6 +109,14 @@ impl Grid {
             tail: 0,
             keep: Vec::new(),
         }
+    }
+
+    /// Says in the title what `-` stands for, where it stands for runs that did not complete.
+    pub(super) fn with_gaps(mut self) -> Self {
+        if self.rows.iter().flat_map(|(_, entries)| entries).any(|entry| entry.ink == Ink::Failed) {
+            self.title.push_str("; -: did not complete");
+        }
+        self
     }
 
     /// Number of lines with at most so many rows.
@@ -204,7 +227,11 @@ fn bar_of(part: f64, columns: usize, colour: bool) -> String {
 
 /// What the entries of a row are: that of the first one that is marked.
 fn ink_of(entries: &[(String, Ink)]) -> Ink {
-    entries.iter().map(|(_, ink)| *ink).find(|ink| *ink != Ink::Plain).unwrap_or(Ink::Plain)
+    entries
+        .iter()
+        .map(|(_, ink)| *ink)
+        .find(|ink| !matches!(ink, Ink::Plain | Ink::Failed))
+        .unwrap_or(Ink::Plain)
 }
 
 /// The tables with an empty line before each, in at most so many lines: rows are cut from the last table

@@ -116,7 +116,7 @@ fn answers<'a>(
     without: Without<'_>,
 ) -> Vec<String> {
     let Some(extremes) = extremes else {
-        return labelled("Answer", "Nothing was measured: no run completed.", width, colour);
+        return labelled("Answer", answer::nothing(table.results), width, colour);
     };
     let all = answer::statements(table, extremes);
     let shown = all.iter().filter(|statement| !without(statement));

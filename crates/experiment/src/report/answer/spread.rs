@@ -75,7 +75,8 @@ pub(super) fn distribution<'a>(
     let mut grid = Grid::new(format!("{what}{of} in {unit}{place}"), vec![(names, heads)]);
     for row in &rows {
         let entry = |(_, metric): &(&str, String)| {
-            get(row, metric).map_or_else(Entry::none, |mean| Entry::plain(number::short(mean / scale)))
+            let missing = || Entry::missing(table, (row.1, row.2), (&goal.app, metric));
+            get(row, metric).map_or_else(missing, |mean| Entry::plain(number::short(mean / scale)))
         };
         let share = missed.then(|| {
             get(row, "missed_deadlines").map_or_else(Entry::none, |s| Entry::plain(number::percent(s)))
@@ -114,7 +115,8 @@ pub(super) fn cpu_shares<'a>(
     for (name, c, policy) in &rows {
         let entry = |app: &&String| {
             let share = table.get(*c, policy, app, "cpu_share");
-            share.map_or_else(Entry::none, |share| Entry::plain(with_error(share)))
+            let missing = || Entry::missing(table, (*c, policy), (app, "cpu_share"));
+            share.map_or_else(missing, |share| Entry::plain(with_error(share)))
         };
         grid.rows.push((name.clone(), apps.iter().take(shown).map(entry).collect()));
     }

@@ -34,7 +34,7 @@ pub(super) fn grids<'a>(table: &Table<'a>, extremes: &Extremes<'a>, width: usize
     grids.extend(spread::distribution(table, extremes, &rows));
     grids.extend(spread::cpu_shares(table, extremes, &rows, width));
     grids.extend(programs(table, extremes, &rows, width));
-    grids
+    grids.into_iter().map(Grid::with_gaps).collect()
 }
 
 /// The policies in the order of the configuration of the best, then those that were not measured there.
@@ -195,7 +195,9 @@ impl<'a> Ranked<'a, '_> {
     fn entry(&self, configuration: usize, policy: &'a str, rivals: &[Standing<'a>]) -> Entry {
         let goal = &self.extremes.goal;
         let cell = self.table.cell(configuration, policy, &goal.app, goal.metric);
-        let Some(cell) = cell else { return Entry::none() };
+        let Some(cell) = cell else {
+            return Entry::missing(self.table, (configuration, policy), (&goal.app, goal.metric));
+        };
         let own = &Standing { configuration, policy, value: &cell.summary, cell };
         let (mark, ink) = match ranking::mark(self.table, goal, own, rivals) {
             Mark::Best => ("*", Ink::Best),
@@ -259,7 +261,6 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
     } else {
         table.time()
     };
-    let values = |c: usize, policy: &str, app: &str| table.get(c, policy, app, metric);
     let longest = table
         .configurations()
         .flat_map(|c| rows.iter().flat_map(move |p| apps_of(table, c, p, metric)))
@@ -274,41 +275,58 @@ fn programs(table: &Table<'_>, extremes: &Extremes<'_>, rows: &[&str], width: us
     let configurations =
         columns(table, extremes, width, Cells { times: apps.len().min((width - NAME) / least), ..one });
     let each: usize = configurations.iter().map(|c| one.wide(table, *c)).sum::<usize>() + GAP;
-    let shown: Vec<&str> = apps.iter().copied().take(((width - NAME) / each).max(1)).collect();
-    let mut grid = Grid::new(title, heads(table, &configurations, shown.len()));
-    // Which program each column is about.
-    let names = shown.iter().flat_map(|app| {
-        configurations
-            .iter()
-            .enumerate()
-            .map(move |(at, _)| if at == 0 { (*app).to_owned() } else { String::new() })
-    });
-    grid.head.insert(0, (String::new(), names.collect()));
-    grid.groups = (1..shown.len()).map(|at| at * configurations.len()).collect();
-    let labels = rows.iter().map(|row| (*row, *row));
-    for (label, name) in labels.chain(REFERENCE_ROWS) {
-        let each = |app: &&str| {
-            configurations
-                .iter()
-                .map(|c| match values(*c, label, app) {
-                    Some(value) if errors && value.ci95.is_some() => {
-                        Entry::plain(format!("{} {}", mean(value, scale), error(value, scale)))
-                    }
-                    Some(value) => Entry::plain(decimals(value, scale, slowdown)),
-                    None => Entry::none(),
-                })
-                .collect::<Vec<_>>()
-        };
-        let entries: Vec<Entry> = shown.iter().flat_map(each).collect();
-        if entries.iter().any(|entry| entry.text != "-") {
-            grid.rows.push((name.to_owned(), entries));
-        }
-    }
-    grid.remark = left_out([
-        (apps.len() - shown.len(), "program", "programs"),
-        (table.sweep.configurations.len() - configurations.len(), "configuration", "configurations"),
-    ]);
+    let room = ((width - NAME) / each).max(1).min(apps.len());
+    let shown = Programs { table, rows, metric, scale, slowdown, errors, configurations };
+    // Programs with long names need more than the columns of their numbers.
+    let fits = |grid: &Grid| grid.lines(usize::MAX, width, false).iter().all(|l| l.chars().count() <= width);
+    let mut grids = (1..=room).rev().map(|count| shown.grid(title.clone(), &apps[..count], apps.len()));
+    let grid = grids.find(fits).unwrap_or_else(|| shown.grid(title.clone(), &apps[..1], apps.len()));
     (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// What the second table shows and how.
+struct Programs<'a, 'b> {
+    table: &'b Table<'a>,
+    rows: &'b [&'a str],
+    metric: &'b str,
+    /// Unit of its numbers in seconds.
+    scale: f64,
+    slowdown: bool,
+    errors: bool,
+    configurations: Vec<usize>,
+}
+
+impl Programs<'_, '_> {
+    /// The table of these programs, the first ones of so many.
+    fn grid(&self, title: String, apps: &[&str], all: usize) -> Grid {
+        let Self { table, rows, metric, scale, slowdown, errors, configurations } = self;
+        let mut grid = Grid::new(title, heads(table, configurations, apps.len()));
+        // Which program each column is about.
+        let name = |app: &&str, at: usize| if at == 0 { (*app).to_owned() } else { String::new() };
+        let names = apps.iter().flat_map(|app| (0..configurations.len()).map(move |at| name(app, at)));
+        grid.head.insert(0, (String::new(), names.collect()));
+        grid.groups = (1..apps.len()).map(|at| at * configurations.len()).collect();
+        let labels = rows.iter().map(|row| (*row, *row));
+        for (label, name) in labels.chain(REFERENCE_ROWS) {
+            let entry = |app: &str, c: usize| match table.get(c, label, app, metric) {
+                Some(value) if *errors && value.ci95.is_some() => {
+                    Entry::plain(format!("{} {}", mean(value, *scale), error(value, *scale)))
+                }
+                Some(value) => Entry::plain(decimals(value, *scale, *slowdown)),
+                None => Entry::missing(table, (c, label), (app, metric)),
+            };
+            let each = |app: &&str| configurations.iter().map(|c| entry(app, *c)).collect::<Vec<_>>();
+            let entries: Vec<Entry> = apps.iter().flat_map(each).collect();
+            if entries.iter().any(|entry| entry.text != "-") {
+                grid.rows.push((name.to_owned(), entries));
+            }
+        }
+        grid.remark = left_out([
+            (all - apps.len(), "program", "programs"),
+            (table.sweep.configurations.len() - configurations.len(), "configuration", "configurations"),
+        ]);
+        grid
+    }
 }
 
 /// What does not fit into a table: a number of things, and what one and several are called.
