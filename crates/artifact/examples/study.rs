@@ -1,5 +1,5 @@
 //! What packing and verifying a sweep of 10,000 runs costs: `cargo run --release -p oversim-artifact --example
-//! cost [RUNS]`. Everything is written to a directory that is removed at the end.
+//! study [RUNS]`. Everything is written to a directory that is removed at the end.
 
 #![expect(
     clippy::print_stdout,

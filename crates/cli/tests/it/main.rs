@@ -42,6 +42,7 @@ mod size;
 mod support;
 mod sweep;
 mod sweep_engines;
+mod sweep_workers;
 mod timeline;
 mod trace;
 mod twin_import;
