@@ -208,3 +208,26 @@ fn a_team_leaves_a_cpu_free_where_that_costs_little() {
     assert!(threads == 16 && matches!(hedges[..], [Hedge::Busy { kept: true, .. }]), "{threads} {hedges:?}");
     assert_eq!(threads_of(&team("core:40", ""), true), (40, Vec::new()));
 }
+
+/// A program that the scenario writes itself, on four cores.
+fn written(own: &str) -> String {
+    format!(
+        "name: own\nmachine: core:4\nkernel: linux-6.18\napps:\n  tests:\n    program:\n      graphs: {{ suite: {{ \
+         independent: {{ count: 60, run: 2ms }} }} }}\n      {own}\npolicies: [LOAD]\n"
+    )
+}
+
+#[test]
+fn tasks_that_share_the_jobs_of_a_graph_have_a_number_to_search() {
+    let found = |kinds: &[Kind], written: &str| {
+        let allowed = Allowed { kinds: kinds.to_vec(), as_stated: true, ..Allowed::default() };
+        on(written, |subject| advise(subject, &allowed, effort(50), means())).unwrap().found
+    };
+    let one = found(&[Kind::Threads], &written("count: 1\n      code: work suite"));
+    assert_eq!(one.last[0].setting.set, ["apps.tests.program.count=4"]);
+    assert_eq!((one.tasks(&one.last[0].choice), one.left_out), (4, Vec::<String>::new()));
+    // Tasks that have work of their own are other problems.
+    let both = [Kind::Threads, Kind::Pin];
+    let own = found(&both, &written("count: 2\n      code: run 5ms"));
+    assert!(own.last.iter().all(|tried| tried.setting.set.is_empty()) && !own.left_out.is_empty());
+}

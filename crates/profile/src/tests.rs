@@ -219,6 +219,19 @@ fn a_program_that_sleeps_between_pieces_of_work_answers_requests() {
 }
 
 #[test]
+fn a_build_is_said_to_be_no_team() {
+    let options = Options::default();
+    let text = |command: &str| {
+        let timed = TIME.replace("./bsp 2 1000 500", command);
+        read(&[("time.txt", timed.as_str())], &options).text()
+    };
+    for command in ["make -j 12 all", "/usr/bin/ninja", "cargo build"] {
+        assert!(text(command).contains(" starts jobs that compute without barriers (time.txt:1 command)"));
+    }
+    assert!(!text("./makefile-test").contains("starts jobs"));
+}
+
+#[test]
 fn threads_that_sleep_often_show_their_barriers() {
     let text = TIME.replace("switches: 9", "switches: 2000");
     let profile = read(&[("time.txt", &text)], &Options { threads: Some(2), ..Options::default() });

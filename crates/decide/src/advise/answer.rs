@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::known::{CPUS, Known, MEMORY_BOUND};
 use super::levers::{Effect, Layout, Lever};
+use super::race::by_seed;
 use super::search::{Found, Tried, WORTH, paired};
 use super::sure::{Flip, Rare, Sure};
 use super::words;
@@ -45,6 +46,8 @@ pub struct Reached {
     pub half_width: Option<f64>,
     /// How many times as long as the advised setting it takes, paired by seed, and half of the 95 % interval.
     pub ratio: Option<(f64, Option<f64>)>,
+    /// The geometric mean of these ratios seed by seed, and the ends of its 95 % interval.
+    pub by_seed: Option<[f64; 3]>,
 }
 
 /// A value that would change the advice.
@@ -190,6 +193,7 @@ impl Reached {
             mean: summary.as_ref().map(|summary| summary.mean),
             half_width: summary.and_then(|summary| summary.half_width()),
             ratio: ratio.map(|(mean, half)| (mean, Some(half).filter(|half| half.is_finite()))),
+            by_seed: by_seed(goal, tried, advised),
         }
     }
 }
@@ -297,12 +301,16 @@ impl Answer {
         if (mean - 1.0).abs() <= WORTH {
             return ", level with the advice".to_owned();
         }
-        if half.is_none_or(|half| (mean - 1.0).abs() <= half) {
-            return ", which the seeds do not tell apart from the advice".to_owned();
-        }
-        let between = half
-            .map_or_else(String::new, |half| format!(" ({} to {})", ratio(mean - half), ratio(mean + half)));
+        let between = |low: f64, high: f64| format!(" ({} to {})", ratio(low), ratio(high));
         let what = if what.is_empty() { String::new() } else { format!("{what} ") };
+        let between = match (half.filter(|half| (mean - 1.0).abs() > *half), reached.by_seed) {
+            (Some(half), _) => between(mean - half, mean + half),
+            // Seeds of one of the two settings differ by more than the settings do in the mean.
+            (None, Some([usual, low, high])) if mean > 1.0 && low > 1.0 || mean < 1.0 && high < 1.0 => {
+                format!("; seed by seed {} times{}", ratio(usual), between(low, high))
+            }
+            (None, _) => return ", which the seeds do not tell apart from the advice".to_owned(),
+        };
         format!(", {what}{}{times}{between}", ratio(mean))
     }
 

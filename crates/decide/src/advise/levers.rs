@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use experiment::PolicyRegistry;
 use notation::lists;
+use notation::number::plural;
 use notation::yaml::{Content, tree};
 use scenario::plan::{Experiment, RunPlan};
 use scenario::settable;
@@ -71,6 +72,20 @@ impl Kind {
     /// leaves to others what they have. Quotas and nice values are agreements with others.
     pub const DEFAULT: [Self; 7] =
         [Self::Threads, Self::Ranks, Self::Pin, Self::Wait, Self::Partition, Self::Order, Self::Smt];
+
+    /// So many of its values: `3 numbers of tasks`.
+    #[must_use]
+    pub fn refused(self, count: usize) -> String {
+        match self {
+            Self::Threads | Self::Ranks => plural(count, "number of tasks", "numbers of tasks"),
+            Self::Pin => plural(count, "way of binding", "ways of binding"),
+            Self::Wait => plural(count, "way of waiting", "ways of waiting"),
+            Self::Partition => plural(count, "division of the cpus", "divisions of the cpus"),
+            Self::Quota => plural(count, "quota", "quotas"),
+            Self::Nice => plural(count, "nice value", "nice values"),
+            Self::Order | Self::Smt | Self::Path => plural(count, "value", "values"),
+        }
+    }
 }
 
 /// How tasks are bound.
@@ -289,8 +304,13 @@ fn counts(cores: u32, cpus: u32, (useful, most): (f64, u32)) -> BTreeSet<u32> {
 /// How many threads and processes.
 fn sizes(plan: &RunPlan, program: &Program, paths: &BTreeSet<String>, kinds: &[Kind]) -> Option<Lever> {
     let app = &program.name;
-    let (tasks, teams) = (format!("apps.{app}.tasks"), format!("apps.{app}.workload.threads_per_process"));
-    if !paths.contains(&tasks) {
+    let teams = format!("apps.{app}.workload.threads_per_process");
+    // A program that the scenario writes itself, of one kind of tasks, has its `count` in place of `tasks`.
+    // With teams the count is that of the teams.
+    let counted = format!("apps.{app}.program.count");
+    let own = paths.contains(&counted);
+    let tasks = if own { counted } else { format!("apps.{app}.tasks") };
+    if !paths.contains(&tasks) || own && program.team > 0 {
         return None;
     }
     let cpus = program.cpus.len() as u32;

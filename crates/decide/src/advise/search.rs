@@ -288,7 +288,7 @@ impl Search<'_> {
             if refused > 0 {
                 left_out.push(format!(
                     "{} cannot be set for {}",
-                    notation::number::plural(refused, "value", "values"),
+                    lever.kind.refused(refused),
                     lever.app.as_deref().unwrap_or("these programs")
                 ));
             }

@@ -6,7 +6,7 @@ use sim_core::program::Op;
 
 use super::Advised;
 use super::levers::{Effect, Layout, Lever, PIN, Program, Value, shared};
-use crate::typed::{self, Advice, Dialect, Layer, Node, Place, Unit};
+use crate::typed::{self, Advice, Dialect, Layer, Node, Pages, Place, Unit};
 
 /// Whether an application takes jobs of a list, each in a process of its own, until none is left: `make -j`.
 fn is_build(plan: &RunPlan, app: &str) -> bool {
@@ -53,9 +53,21 @@ fn advice(plan: &RunPlan, programs: &[Program], levers: &[Lever], choice: &[usiz
             if lever.app.as_ref().is_none_or(|name| *name == program.name) {
                 add(program, &value.effect);
             }
+            program.pages = pages(&program.name, &value.effect).or(program.pages.take());
         }
     }
     advice
+}
+
+/// Where `numactl` lets the memory of a program come from, if an effect says so.
+fn pages(program: &str, effect: &Effect) -> Option<Pages> {
+    let Effect::Path(path, value) = effect else { return None };
+    let own = path.strip_prefix("apps.")?.strip_suffix(".workload.pages")? == program;
+    match value.as_str() {
+        "interleaved" => own.then_some(Pages::Interleaved),
+        "node0" => own.then(|| Pages::Nodes(vec![0])),
+        _ => None,
+    }
 }
 
 /// Adds an effect to a program.
@@ -138,7 +150,7 @@ impl Advised {
         let lines = typed::lines(&advice, &node, dialects);
         let numbers = lines.iter().any(typed::Line::names_cpus);
         let mut lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
-        lines.extend(untyped(&self.found.levers, &advised.choice, dialects));
+        lines.extend(untyped(&self.programs, (&self.found.levers, &advised.choice), dialects));
         if numbers {
             lines.extend(not_of_linux(&plan.machine.name, &numbering));
         }
@@ -148,11 +160,17 @@ impl Advised {
 
 /// What a choice sets for which nothing can be typed: values of the scenario that the user named, and turns
 /// where no program is started by a command.
-fn untyped(levers: &[Lever], choice: &[usize], dialects: &[Dialect]) -> Vec<String> {
+fn untyped(
+    programs: &[Program],
+    (levers, choice): (&[Lever], &[usize]),
+    dialects: &[Dialect],
+) -> Vec<String> {
+    let is_typed = |effect: &Effect| programs.iter().any(|one| pages(&one.name, effect).is_some());
     let chosen = levers.iter().zip(choice).filter_map(|(lever, at)| lever.values.get(*at));
     let commands =
         |dialect: &Dialect| !matches!(dialect, Dialect::Cgroup | Dialect::Docker | Dialect::Kubernetes);
     let say = |value: &Value| match &value.effect {
+        effect if is_typed(effect) => None,
         Effect::Path(path, value) => {
             Some(format!("# {path}={value}: a value of the scenario, which the program takes in its own way"))
         }
@@ -194,6 +212,14 @@ mod tests {
     }
 
     #[test]
+    fn places_of_memory_are_those_of_numactl() {
+        let path = |value: &str| Effect::Path("apps.x.workload.pages".to_owned(), value.to_owned());
+        assert_eq!(pages("x", &path("interleaved")), Some(Pages::Interleaved));
+        assert_eq!(pages("x", &path("node0")), Some(Pages::Nodes(vec![0])));
+        assert_eq!((pages("y", &path("node0")), pages("x", &path("team"))), (None, None));
+    }
+
+    #[test]
     fn what_nothing_can_be_typed_for_is_said() {
         let value = |effect| Value { effect, set: Vec::new(), policy: None };
         let lever = |effect| Lever {
@@ -203,9 +229,10 @@ mod tests {
         };
         let path = Effect::Path("apps.x.workload.grain".to_owned(), "2ms".to_owned());
         let levers = [lever(path), lever(Effect::InTurns)];
-        let said = untyped(&levers, &[1, 1], &[Dialect::Docker]);
+        let said = untyped(&[], (&levers, &[1, 1]), &[Dialect::Docker]);
         assert!(said[0].starts_with("# apps.x.workload.grain=2ms: "), "{said:?}");
         assert_eq!(said[1..], ["# one program after the other cannot be said here (docker)"]);
-        assert_eq!(untyped(&levers, &[0, 1], &[Dialect::Docker, Dialect::Shell]), Vec::<String>::new());
+        let none = untyped(&[], (&levers, &[0, 1]), &[Dialect::Docker, Dialect::Shell]);
+        assert_eq!(none, Vec::<String>::new());
     }
 }

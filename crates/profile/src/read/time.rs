@@ -25,7 +25,16 @@ pub(crate) fn read(source: &Source<'_>) -> Result<Job, Refused> {
                     let right = "one report in each file: use `-o FILE` without `-a`";
                     return Err(source.wrong(&line, "a second report in the same file", right));
                 }
-                job.name = Some(Word { text: program(value), origin: source.origin(&line, "command") });
+                let name = program(value);
+                let origin = source.origin(&line, "command");
+                job.remarks.extend(starts_jobs(&name).then(|| {
+                    format!(
+                        "{name} starts jobs that compute without barriers ({origin}); better, with N for the \
+                         number of all jobs and tasks: that at once: workload: {{ make: {{ jobs: N, compute: \
+                         work / N }} }}"
+                    )
+                }));
+                job.name = Some(Word { text: name, origin });
             }
             "User time (seconds)" => user = number("`3.62`")?,
             "System time (seconds)" => system = number("`0.05`")?,
@@ -92,6 +101,11 @@ fn elapsed(source: &Source<'_>, line: &Line<'_>, text: &str) -> Result<Num, Refu
             "such as `0:03.64` or `1:02:03`",
         )),
     }
+}
+
+/// Whether a program does nothing but start jobs, so many at once.
+fn starts_jobs(name: &str) -> bool {
+    ["make", "gmake", "ninja", "cargo", "cmake", "ctest", "xargs", "parallel"].contains(&name)
 }
 
 /// The name of the program of a command line in quotation marks.
