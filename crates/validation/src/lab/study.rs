@@ -101,6 +101,9 @@ pub const STUDIES: &[Study] = &[
     modern!("modern_barriers"),
     modern!("modern_lock"),
     modern!("modern_freebsd"),
+    modern!("modern_gbm"),
+    modern!("modern_nested"),
+    modern!("modern_build"),
 ];
 
 /// A quick look at a queue of eleven.
