@@ -56,7 +56,8 @@ class App:
     #: ranks.
     nice: Any | None = None
     #: Scheduling policy of its tasks: `other`, `batch`, `idle`, `{ fifo: 50 }` or `{ rr: 50 }` (SCHED_OTHER, ...;
-    #: the last two with a priority from 1 to 99), or a list with one for each rank.
+    #: the last two with a priority from 1 to 99), `{ deadline: { runtime: 3ms, period: 10ms } }` (SCHED_DEADLINE,
+    #: also with a `deadline` from the runtime to the period), or a list with one for each rank.
     #: One of ``other``, ``batch``, ``idle``.
     scheduling: Choice | None = None
     #: Slice of each of its tasks (sched_setattr), from 0.1ms to 100ms: how much cpu time it asks for at a time.

@@ -17,7 +17,7 @@ pub use scenario::plan::{MachineOrigin, Shortened};
 pub use sim_core::rng::GENERATOR;
 
 /// Version of the model: a change that moves any simulated number moves this name.
-pub const MODEL: &str = "oversim-model/14";
+pub const MODEL: &str = "oversim-model/15";
 
 /// The header of every result. It names no host, clock or number of jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

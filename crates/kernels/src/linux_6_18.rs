@@ -12,7 +12,7 @@ use super::types::{
     TYPES, TYPES_6_6, TYPES_6_8, TYPES_6_12_65, TYPES_6_18, TYPES_6_18_0, TYPES_6_19, TYPES_7_1,
 };
 
-use super::real_time::{CLASS, CLASS_6_12, CLASS_6_18, CLASS_6_19, CLASS_LIMITED};
+use super::real_time::{CLASS, CLASS_6_12, CLASS_6_18, CLASS_6_19, CLASS_7_1, CLASS_LIMITED};
 use super::{Entry, Kernel, LONGEST, OsBuilt, SHORTEST};
 
 choices! {
@@ -103,8 +103,9 @@ parameters! {
         /// it is eligible and would be picked without that (PREEMPT_SHORT, 85e511df3cec, since 6.12). It acts
         /// only where slices differ.
         preempt_short: bool = true;
-        /// A request ends when it is used up, not at a tick; here only without task groups (HRTICK, on since
-        /// 7.1 where the timer code can defer it).
+        /// A timer ends a request when it is used up (HRTICK, on since 7.1 where the timer code can defer
+        /// it). It starts as the cpu switches to another task and as a rival enters; the next request of a
+        /// task that wins again ends at a tick (hrtick_start_fair, put_prev_set_next_task).
         hrtick: bool = false;
         /// When the current task gives up its cpu for another one (CONFIG_PREEMPT_*, kernel/Kconfig.preempt;
         /// `preempt=` at boot). `none`, `voluntary` and `full` differ for tasks inside the kernel, which are
@@ -299,7 +300,7 @@ pub(super) const LINUX_EEVDF: [Entry; 9] = [
     ),
     release(
         ["linux-7.1", "linux-7.0"],
-        &row(&ROW_7_1, &TYPES_7_1, &CLASS_6_19),
+        &row(&ROW_7_1, &TYPES_7_1, &CLASS_7_1),
         [
             "like linux-7.0, but a timer of its own ends requests (HRTICK, 2026)",
             "Linux 7.2, kernel/sched/fair.c and features.h",

@@ -67,13 +67,35 @@ const MISSING: &[Missing] = &[
             and what waits beside it gets its 5 %.",
     },
     Missing {
-        rule: "SCHED_DEADLINE",
+        rule: "constrained deadlines",
+        since: &[3, 14],
+        until: Some(&[4, 13]),
+        except: &[],
+        error: Error::Pessimistic,
+        about: "Tasks of SCHED_DEADLINE with a deadline below their period that wake after their \
+            deadline got a new period at once (to df8eac8cafce), and a whole runtime where they \
+            now get the rest (3effcb4247e7). Here all releases have the later rules.",
+    },
+    Missing {
+        rule: "SCHED_DEADLINE: clocks",
+        since: &[4, 16],
+        until: None,
+        except: &[],
+        error: Error::Pessimistic,
+        about: "A runtime is used up more slowly on slow cpus and at low clocks \
+            (dl_scaled_delta_exec), can be taken from what others leave (SCHED_FLAG_RECLAIM), and \
+            is asked of the governor. Here it goes by the clock on the wall, and the governor \
+            gives such tasks the highest clock.",
+    },
+    Missing {
+        rule: "SCHED_DEADLINE: locks",
         since: &[3, 14],
         until: None,
         except: &[],
         error: Error::Either,
-        about: "The class above SCHED_FIFO. Programs that do not ask for it (sched_setattr) lose \
-            nothing; its use for the fair server is modelled.",
+        about: "A task with a lock that a task of SCHED_DEADLINE waits for inherits its deadline \
+            (rt_mutex_setprio). Here such tasks take no locks that change priorities, and a task \
+            keeps its class if it begins with SCHED_DEADLINE.",
     },
     Missing {
         rule: "weight counted twice",

@@ -1,13 +1,13 @@
 //! The rules of the real-time class of Linux, each a key of `kernel:`, and the rows of the releases.
 //!
 //! Source: kernel/sched/rt.c and core.c of 5.10, 6.1 and 6.8; kernel/sched/deadline.c of 6.12.117 and 7.x,
-//! with the commits of 2025 and 2026 between them.
+//! with the commits of 2025 and 2026 between them; features.h for HRTICK_DL.
 
 use notation::declare::Duration;
 use notation::declare::amount::ms;
 use notation::parameter::{Parameter, Values, changed};
 use notation::{choices, parameters};
-use sim_core::os::{RealTimeRules, ServerRules, ServerStop};
+use sim_core::os::{DeadlineRules, RealTimeRules, ServerRules, ServerStop};
 use sim_core::time::Span;
 
 choices! {
@@ -51,6 +51,15 @@ parameters! {
         /// other tasks had run (dl_server_update_idle, e636ffb9e31b, since 6.19). Otherwise what is left goes
         /// down to zero (dl_server_update_idle_time).
         fair_server_counts_idle: bool = false;
+        /// It has SCHED_DEADLINE (since 3.14; aab03e05e8f7).
+        deadline_class: bool = true;
+        /// How much of each rt_period all tasks of SCHED_DEADLINE may reserve per cpu (sched_rt_runtime_us,
+        /// also where that no longer limits SCHED_FIFO; __dl_overflow). 0s: there is no such test (-1), and
+        /// their cpus may be any.
+        deadline_limit: Duration = ms(950), in 0..=s(10);
+        /// A timer ends the runtime of a task of SCHED_DEADLINE (HRTICK_DL, on since 7.1 where timers are set
+        /// late, as on x86). Otherwise the tick after its end does.
+        deadline_timer: bool = false;
     }
 }
 
@@ -60,14 +69,20 @@ pub(super) const CLASS: usize = ClassRules::TABLE.len();
 /// 4.6 to 6.11.
 pub(super) const CLASS_LIMITED: [Parameter; CLASS] = changed(ClassRules::TABLE, &[]);
 
-/// 2.6.27 to 4.5.
-pub(super) const CLASS_2_6_27: [Parameter; CLASS] =
-    changed(ClassRules::TABLE, &[ClassRules::rt_period_starts.with(false as u64)]);
+/// 2.6.27 to 3.13.
+pub(super) const CLASS_2_6_27: [Parameter; CLASS] = changed(
+    ClassRules::TABLE,
+    &[ClassRules::rt_period_starts.with(false as u64), ClassRules::deadline_class.with(false as u64)],
+);
 
 /// Before 2.6.25.
 pub(super) const CLASS_2_6: [Parameter; CLASS] = changed(
     ClassRules::TABLE,
-    &[ClassRules::rt_runtime.with(0), ClassRules::rt_pinned_first.with(false as u64)],
+    &[
+        ClassRules::rt_runtime.with(0),
+        ClassRules::rt_pinned_first.with(false as u64),
+        ClassRules::deadline_class.with(false as u64),
+    ],
 );
 
 /// 6.12, to its stable updates of January 2026.
@@ -86,6 +101,10 @@ pub(super) const CLASS_6_19: [Parameter; CLASS] = changed(
         ClassRules::fair_server_counts_idle.with(true as u64),
     ],
 );
+
+/// Since 7.1.
+pub(super) const CLASS_7_1: [Parameter; CLASS] =
+    changed(&CLASS_6_19, &[ClassRules::deadline_timer.with(true as u64)]);
 
 /// The rules with these values.
 pub(super) fn class(values: &Values) -> RealTimeRules {
@@ -109,5 +128,10 @@ pub(super) fn class(values: &Values) -> RealTimeRules {
             defers_anew: values.fair_server_waits_again,
             counts_idle: values.fair_server_counts_idle,
         },
+        deadline: values.deadline_class.then(|| DeadlineRules {
+            limit: Some(span(values.deadline_limit)).filter(|limit| *limit > Span::ZERO),
+            period,
+            timer: values.deadline_timer,
+        }),
     }
 }

@@ -13,7 +13,7 @@ use sim_core::ids::CpuId;
 use sim_core::limits::MAX_CPUS;
 use sim_core::machine::CpuSet;
 use sim_core::os::NICE_WEIGHTS;
-use sim_core::program::Scheduling;
+use sim_core::program::{Reservation, Scheduling};
 use sim_core::time::Span;
 use workloads::runtimes::{RUNTIMES, Role};
 use workloads::{Build, WORKLOADS};
@@ -47,8 +47,11 @@ fn for_ranks<T>(
 /// Scheduling policies as written.
 const SCHEDULING: [&str; 3] = ["other", "batch", "idle"];
 
-/// Real-time policies as written, each with a priority.
-const REAL_TIME: [&str; 2] = ["fifo", "rr"];
+/// Real-time policies as written, two with a priority and one with a reservation.
+const REAL_TIME: [&str; 3] = ["fifo", "rr", "deadline"];
+
+/// What to write for the policy with a reservation.
+const RESERVED: &str = "write `{ deadline: { runtime: 3ms, period: 10ms } }`";
 
 /// What to write for one of Linux's real-time policies, with or without its prefix.
 fn real_time_hint(text: &str) -> Option<&'static str> {
@@ -56,9 +59,42 @@ fn real_time_hint(text: &str) -> Option<&'static str> {
     match name.strip_prefix("sched_").unwrap_or(&name) {
         "fifo" | "realtime" | "rt" => Some("write `{ fifo: 50 }`, with a priority from 1 to 99"),
         "rr" => Some("write `{ rr: 50 }`, with a priority from 1 to 99"),
-        "deadline" => Some("SCHED_DEADLINE is not modelled; the policy `EDF` orders tasks by deadlines"),
+        "deadline" => Some(RESERVED),
         _ => None,
     }
+}
+
+/// What a task of SCHED_DEADLINE reserves. A deadline that is left out is the period (as in `chrt`), and a
+/// period that is left out is the deadline (as in `sched_setattr`).
+fn reservation(reader: &mut Reader, node: &Node, what: &str) -> Option<Reservation> {
+    const TIMES: [&str; 3] = ["runtime", "deadline", "period"];
+    let what = format!("{what}, `deadline`");
+    if !matches!(node.content, Content::Map(_)) {
+        reader.wrong_node(node, format!("{what} is a runtime and a period"), RESERVED);
+        return None;
+    }
+    reader.mapping(node, &what, &TIMES)?;
+    let mut read = |name: &str| match node.get(name) {
+        Some(entry) => {
+            let of = format!("the {name} of {what}");
+            // Bounds of their own follow, with what Linux says of them.
+            let ns = reader.value(&entry.value, &of, Kind::Duration, 1, 10_000_000_000)?;
+            Some(Some(Span::from_ns(ns)))
+        }
+        None => Some(None),
+    };
+    let [runtime, deadline, period] = [read(TIMES[0])?, read(TIMES[1])?, read(TIMES[2])?];
+    let (Some(runtime), Some(period), Some(deadline)) = (runtime, period.or(deadline), deadline.or(period))
+    else {
+        reader.wrong_node(node, format!("{what} lacks a runtime, or a period and a deadline"), RESERVED);
+        return None;
+    };
+    let all = Reservation { runtime, deadline, period };
+    if let Err(why) = all.check() {
+        reader.wrong_node(node, format!("{what}: {why}"), "");
+        return None;
+    }
+    Some(all)
 }
 
 /// A scheduling policy.
@@ -70,10 +106,13 @@ fn scheduling(reader: &mut Reader, node: &Node, what: &str) -> Option<Scheduling
                 reader.wrong_node(
                     node,
                     format!("{what} is one policy"),
-                    "write `{ fifo: 50 }` or `{ rr: 50 }`",
+                    "write `{ fifo: 50 }`, `{ rr: 50 }` or `{ deadline: { runtime: 3ms, period: 10ms } }`",
                 );
                 return None;
             };
+            if only.key == "deadline" {
+                return reservation(reader, &only.value, what).map(Scheduling::Deadline);
+            }
             let of = format!("the priority of {what}");
             let priority = reader.value(&only.value, &of, Kind::Count, 1, 99)? as u8;
             Some(if only.key == "fifo" {
@@ -83,8 +122,10 @@ fn scheduling(reader: &mut Reader, node: &Node, what: &str) -> Option<Scheduling
             })
         }
         Content::Scalar(text) if real_time_hint(text).is_some() => {
-            let message = format!("{what}: `{text}` is a real-time policy without a priority");
-            reader.wrong_node(node, message, real_time_hint(text).unwrap_or_default());
+            let hint = real_time_hint(text);
+            let lacks = if hint == Some(RESERVED) { "reservation" } else { "priority" };
+            let message = format!("{what}: `{text}` is a real-time policy without a {lacks}");
+            reader.wrong_node(node, message, hint.unwrap_or_default());
             None
         }
         _ => {
@@ -200,12 +241,20 @@ plain! {
     /// A scheduling policy, or a list of them for the ranks.
     SchedulingPolicy -> Vec<Scheduling>: |key| {
         let priority = json!({ "type": "integer", "minimum": 1, "maximum": 99 });
+        let time = json!({ "type": "string", "pattern": units::pattern(Kind::Duration) });
+        let reservation = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": { "runtime": time, "deadline": time, "period": time },
+            "required": ["runtime"],
+            "minProperties": 2,
+        });
         let real_time = json!({
             "type": "object",
             "additionalProperties": false,
             "minProperties": 1,
             "maxProperties": 1,
-            "properties": { "fifo": priority, "rr": priority },
+            "properties": { "fifo": priority, "rr": priority, "deadline": reservation },
         });
         let one = json!({ "anyOf": [{ "enum": SCHEDULING }, real_time] });
         let list = json!({ "type": "array", "items": one, "minItems": 1 });

@@ -50,7 +50,7 @@ pub(crate) fn assign(
         for asked in asked(reader, &written)? {
             let has = |of: &[Scheduling]| asked.scheduling.iter().any(|one| of.contains(one));
             let scheduled = asked.place.filter(|_| has(&[Scheduling::Batch, Scheduling::Idle]));
-            let ranked = asked.scheduling.iter().any(|one| one.priority().is_some());
+            let ranked = asked.scheduling.iter().any(|one| one.is_real_time());
             real_time = real_time.or(asked.place.filter(|_| ranked));
             if let Some(place) = asked.sliced {
                 has_slices(reader, (place, has(&[Scheduling::Idle])), kernel)?;
@@ -262,7 +262,7 @@ pub(crate) fn may_become(
     kernel: &OsModel,
     policies: &[(String, Choice)],
 ) -> Option<()> {
-    if scheduling.priority().is_some() {
+    if scheduling.is_real_time() {
         has_real_time(reader, place, (kernel, kernel.groups.len()), policies)?;
     } else if scheduling != Scheduling::Other {
         check(reader, (place, SCHEDULING), kernel, policies, (0, 1))?;

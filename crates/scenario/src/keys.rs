@@ -385,13 +385,17 @@ keys! {
     }
 
     /// Scheduling policy of its tasks: `other`, `batch`, `idle`, `{ fifo: 50 }` or `{ rr: 50 }` (SCHED_OTHER,
-    /// ...; the last two with a priority from 1 to 99), or a list with one for each rank.
+    /// ...; the last two with a priority from 1 to 99), `{ deadline: { runtime: 3ms, period: 10ms } }`
+    /// (SCHED_DEADLINE, also with a `deadline` from the runtime to the period), or a list with one for each
+    /// rank.
     scheduling: SchedulingPolicy {
         default: "other",
         more: "Tasks of `fifo` and `rr` run before all others, the higher priority first; of equals the \
             first runs until it sleeps (`fifo`) or for `rr_timeslice` of the kernel (`rr`). `rt_runtime` and \
-            `fair_server` of the kernel, one of Linux, limit them. Tasks of `batch` preempt no task when \
-            they wake. Tasks of `idle` have a weight of 3 whatever their nice value, and any other task \
+            `fair_server` of the kernel, one of Linux, limit them. Those of `deadline` run before these, \
+            the earliest deadline first, for at most `runtime` in each `period`; reservations of more than \
+            95 % of the cpus are refused, as by Linux (`deadline_limit`). Tasks of `batch` preempt no task \
+            when they wake. Tasks of `idle` have a weight of 3 whatever their nice value, and any other task \
             that wakes preempts them; both need a kernel with EEVDF. Default: `other`.",
         example: "kernel: linux-6.18\n\
             apps:\n\

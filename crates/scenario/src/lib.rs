@@ -36,6 +36,7 @@ mod programs;
 mod range;
 mod ranks;
 mod registries;
+mod reserved;
 mod resolve;
 mod resolved;
 pub mod schema;

@@ -15,6 +15,7 @@ use crate::arrivals;
 use crate::groups;
 use crate::keys::{Application, Scenario};
 use crate::nested::Arrival;
+use crate::reserved;
 use crate::resolved::Resolved;
 
 /// Checks a resolved configuration.
@@ -51,6 +52,7 @@ pub(super) fn check(reader: &mut Reader, scenario: &Scenario<'_>, resolved: &Res
     }
     changes(reader, resolved);
     raising(reader, resolved, written);
+    reserved::check(reader, resolved, written);
 }
 
 /// Locks that change priorities need a kernel and tasks whose priorities change.

@@ -229,6 +229,8 @@ pub(crate) enum Timer {
     Period(u16),
     /// A period of the limit of the real-time class begins.
     Refill,
+    /// The next period of a task of `SCHED_DEADLINE` begins.
+    Replenish(TaskId),
     /// Busy cpus ask the governor for their clocks.
     Clocks,
     /// A scheduler tick that a policy asked for.
@@ -244,7 +246,7 @@ impl Timer {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake(..) | Self::Source(_) | Self::Bind(..) | Self::Yields(..) => 1,
-            Self::Update | Self::Period(_) | Self::Refill | Self::Clocks => 2,
+            Self::Update | Self::Period(_) | Self::Refill | Self::Replenish(_) | Self::Clocks => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
             Self::Slot => 5,

@@ -24,6 +24,7 @@ pub mod os;
 pub mod outcome;
 pub mod policy;
 pub mod program;
+pub mod reservations;
 pub mod rng;
 mod run_queue;
 mod spread;

@@ -188,6 +188,8 @@ pub struct Contender {
     pub level: u8,
     /// Its priority in the real-time class, 1 to 99; the best is 99.
     pub real_time: Option<u8>,
+    /// Its absolute deadline if it is of `SCHED_DEADLINE`; the earliest is the best.
+    pub due: Option<Time>,
     /// Its virtual runtime, or the key of its discipline ([`QueueDecision::keys`]).
     pub vruntime: i64,
     /// What disciplines with eligibility add.

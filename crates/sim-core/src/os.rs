@@ -4,6 +4,7 @@ use crate::policy::Order;
 pub use crate::run_queue::Discipline;
 pub use crate::run_queue::bandwidth::Bandwidth;
 pub use crate::run_queue::by_policy::ByPolicy;
+pub use crate::run_queue::cbs::DeadlineRules;
 pub use crate::run_queue::cfs::{BuddyLimit, CfsBase, CfsParams, CpuScaling, StartDebit, YieldMode};
 pub use crate::run_queue::cfs_groups::CfsGroups;
 pub use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Preemption, Protection};

@@ -360,6 +360,19 @@ impl Topology {
         Division { cpus: self.cpus, largest, uneven: self.parts(level).filter(differ).cloned() }
     }
 
+    /// Cpus that share the last-level cache (`cpus_share_cache` of Linux): the innermost `cache` level of the
+    /// tree; without one the package or node when it has a cache (`packaged`), else the core.
+    #[must_use]
+    pub fn last_caches(&self, packaged: bool) -> Division {
+        let named = self.levels().iter().any(|(level, _)| *level == Level::Cache);
+        let inner = self.span(Level::Node) < self.span(Level::Package);
+        self.division(match (named || !packaged, inner) {
+            (true, _) => Level::Cache,
+            (false, true) => Level::Node,
+            (false, false) => Level::Package,
+        })
+    }
+
     /// The number of instances of `level`.
     #[must_use]
     #[inline]

@@ -27,7 +27,7 @@ use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Speed, Time, Work};
 use sim_core::wait::{BarrierKind, Polling, PollsPerYield, WaitMode, YieldCycle};
 
-pub use added::{with_backfilling, with_commands, with_locks, with_real_time};
+pub use added::{with_backfilling, with_commands, with_deadlines, with_locks, with_real_time};
 pub use messages::with_messages;
 pub use pools::with_pools;
 pub use programs::{with_classes, with_programs};

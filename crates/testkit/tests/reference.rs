@@ -20,7 +20,7 @@ use testkit::policies::{Fixed, Restless};
 use testkit::reference;
 use testkit::scenarios::programs::{OPERATIONS, operation};
 use testkit::scenarios::{
-    Small, random, with_backfilling, with_classes, with_commands, with_locks, with_messages,
+    Small, random, with_backfilling, with_classes, with_commands, with_deadlines, with_locks, with_messages,
     with_own_runtimes, with_pools, with_programs, with_real_time,
 };
 
@@ -472,6 +472,31 @@ fn engine_and_reference_agree_on_real_time_tasks() {
         compare(&format!("real time in lock step, seed {seed}"), &small, || Box::new(Clockwork(seed as u32)));
     }
     assert!(ran > 0, "no real-time task ever ran");
+}
+
+#[test]
+fn engine_and_reference_agree_on_reservations() {
+    let (mut ran, mut preempted) = (0, 0);
+    for seed in seeds(200) {
+        let label = format!("reservations, seed {seed}");
+        let plain = with_real_time(scenario(seed), seed);
+        let small = with_deadlines(if seed % 2 == 0 { with_programs(plain, seed) } else { plain }, seed);
+        let report = match seed % 3 {
+            0 => compare(&label, &small, || Box::new(Fixed)),
+            1 => compare(&label, &small, || Box::new(Restless::new(seed, Span::from_us(60 + seed % 13)))),
+            _ => {
+                let entry = policies::find("LOAD").expect("it exists");
+                compare(&label, &small, || shelved(entry, seed, &small))
+            }
+        };
+        let reserved = small.apps.iter().zip(&report.apps).filter(|(app, _)| app.reserved() > 0);
+        let counters = reserved.map(|(_, app)| app.counters);
+        ran += counters.clone().map(|counters| counters.cpu_ns).sum::<u64>();
+        preempted += counters.map(|counters| counters.involuntary_switches).sum::<u64>();
+        let small = with_deadlines(with_real_time(in_lock_step(seed), seed), seed);
+        compare(&format!("reservations in lock step, seed {seed}"), &small, || Box::new(Fixed));
+    }
+    assert!(ran > 0 && preempted > 0, "{ran} ns, {preempted} preemptions");
 }
 
 /// A policy of the registry with values drawn from the seed, its intervals shortened to the length of the

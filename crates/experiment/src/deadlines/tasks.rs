@@ -4,7 +4,7 @@ use policies::Priorities;
 use scenario::plan::RunPlan;
 use serde::Serialize;
 use sim_core::machine::{CpuSet, Level};
-use sim_core::program::{AppSpec, Op, Program, Spread};
+use sim_core::program::{AppSpec, Op, Program, Reservation, Spread};
 use sim_core::time::{Span, Speed, WORK_FRACTION_BITS, Work};
 
 use super::theory::{self, Periodic};
@@ -47,7 +47,7 @@ pub struct LeftOut {
 pub(super) fn of(plan: &RunPlan) -> (Order, Vec<Task>, Vec<LeftOut>) {
     let (mut tasks, mut left_out) = (Vec::new(), Vec::new());
     let order = policies::priorities(&plan.policy_choice, &plan.apps);
-    let mut fixed = true;
+    let (mut fixed, mut reserved) = (true, true);
     for (number, app) in plan.apps.iter().enumerate() {
         match times(app) {
             Ok((work, period)) => {
@@ -59,6 +59,7 @@ pub(super) fn of(plan: &RunPlan) -> (Order, Vec<Task>, Vec<LeftOut>) {
                     None => class.map_or(i64::MAX, |priority| -i64::from(priority)),
                 };
                 fixed &= order.is_some() || class.is_some();
+                reserved &= order.is_none() && (0..app.tasks).all(|rank| holds(app, rank, work, period));
                 let deadline = app.deadline.map_or(period, Span::ns);
                 let times = Periodic { work, period, deadline, priority };
                 let mut cpus = app.allowed.iter().flat_map(CpuSet::iter);
@@ -72,9 +73,20 @@ pub(super) fn of(plan: &RunPlan) -> (Order, Vec<Task>, Vec<LeftOut>) {
         Some(Priorities::Deadlines(_)) => Order::Deadline,
         Some(Priorities::Fixed(_)) => Order::Fixed,
         None if fixed && !tasks.is_empty() => Order::Fixed,
+        None if reserved && !tasks.is_empty() => Order::Deadline,
         None => Order::Unknown,
     };
     (order, tasks, left_out)
+}
+
+/// The task of a rank is of SCHED_DEADLINE, and each of its jobs begins a period of its server and fits into
+/// it, so that the deadlines are those of the jobs.
+fn holds(app: &AppSpec, rank: u32, work: u64, period: u64) -> bool {
+    let due = app.deadline.map_or(period, Span::ns);
+    let fits = |of: Reservation| {
+        work <= of.runtime.ns() && of.period.ns() == period && of.deadline.ns() == due.min(period)
+    };
+    app.scheduling_of(rank).reservation().is_some_and(fits)
 }
 
 /// Why theory does not hold for the tasks of a run; nothing where it does.

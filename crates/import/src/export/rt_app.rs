@@ -291,6 +291,19 @@ fn properties(thread: &mut Thread<'_>, app: &Node, kind: &Node, count: u64) -> V
         _ => match scheduling.map(entries).and_then(<[_]>::first) {
             Some(entry) => {
                 lines.push(format!("\"policy\": \"SCHED_{}\"", entry.key.to_uppercase()));
+                if entry.key == "deadline" {
+                    let read = |name: &str| value(&entry.value, name).and_then(text).and_then(duration);
+                    let (deadline, period) = (read("deadline"), read("period"));
+                    let all = [
+                        ("runtime", read("runtime")),
+                        ("deadline", deadline.or(period)),
+                        ("period", period.or(deadline)),
+                    ];
+                    for (name, ns) in all.into_iter().filter_map(|(name, ns)| Some((name, ns?))) {
+                        lines.push(format!("\"dl-{name}\": {}", ns / 1_000));
+                    }
+                    return lines;
+                }
                 let priority = text(&entry.value).unwrap_or("10");
                 lines.push(format!("\"priority\": {priority}"));
             }

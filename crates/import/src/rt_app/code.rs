@@ -159,6 +159,11 @@ impl<'a> Writer<'a> {
         if let Some((_, line)) = phase.traits.slice {
             self.notes.left_out(at(line, &format!("{path}.dl-runtime")), "a thread keeps its slice");
         }
+        let own = [(phase.traits.deadline, "dl-deadline"), (phase.traits.period, "dl-period")];
+        for (line, name) in own.into_iter().filter_map(|(value, name)| Some((value?.1, name))) {
+            let place = at(line, &format!("{path}.{name}"));
+            self.notes.left_out(place, "a thread keeps its reservation");
+        }
         if let Some((group, line)) = &phase.traits.group
             && thread.group().is_none_or(|(own, _)| own.trim_matches('/') != group.trim_matches('/'))
         {

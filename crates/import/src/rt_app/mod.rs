@@ -31,6 +31,11 @@ const SLICES: (u64, u64) = (100_000, 100_000_000);
 /// `DEFAULT_THREAD_PRIORITY` of rt-app, for real-time threads.
 const PRIORITY: i64 = 10;
 
+/// The least runtime of SCHED_DEADLINE in ns (`__checkparam_dl`), and its least and longest period
+/// (`sched_deadline_period_min_us`, `sched_deadline_period_max_us`).
+const RUNTIME: u64 = 1_024;
+const PERIODS: (u64, u64) = (100_000, 4_194_304_000);
+
 /// A kind of tasks of the scenario.
 struct Kind<'a> {
     name: String,
@@ -281,6 +286,29 @@ fn write_kind(page: &mut Page, kind: &Kind<'_>, global: &Global, foreground: boo
     }
 }
 
+/// What a thread of SCHED_DEADLINE reserves. The defaults are those of rt-app: the runtime is the period, and
+/// that the deadline.
+fn reserved(page: &mut Page, thread: &Thread, place: &str) {
+    let of = |value: Option<(u64, usize)>| value.map(|(ns, _)| ns);
+    let traits = &thread.traits;
+    let runtime = of(traits.slice).unwrap_or(0);
+    let period = of(traits.period).unwrap_or(runtime);
+    let deadline = of(traits.deadline).unwrap_or(period);
+    let ordered = RUNTIME <= runtime && runtime <= deadline && deadline <= period;
+    if !ordered || !(PERIODS.0..=PERIODS.1).contains(&period) {
+        let what = "Linux refuses its dl-runtime, dl-deadline and dl-period: it runs as SCHED_OTHER";
+        page.notes.left_out(place.to_owned(), what);
+        return;
+    }
+    let [runtime, deadline, period] = [runtime, deadline, period].map(span);
+    let own = if deadline == period { String::new() } else { format!("deadline: {deadline}, ") };
+    page.line(
+        10,
+        &format!("scheduling: {{ deadline: {{ runtime: {runtime}, {own}period: {period} }} }}"),
+        place,
+    );
+}
+
 /// Nice value, scheduling policy and slice.
 fn scheduling(page: &mut Page, thread: &Thread, global: &Global) {
     let path = format!("tasks.{}", thread.name);
@@ -307,9 +335,7 @@ fn scheduling(page: &mut Page, thread: &Thread, global: &Global) {
         "SCHED_BATCH" => page.line(10, "scheduling: batch", &place),
         "SCHED_IDLE" => page.line(10, "scheduling: idle", &place),
         "SCHED_OTHER" => {}
-        "SCHED_DEADLINE" => {
-            page.notes.left_out(place.clone(), "the simulator has no SCHED_DEADLINE: it runs as SCHED_OTHER");
-        }
+        "SCHED_DEADLINE" => reserved(page, thread, &place),
         other => page.notes.left_out(place.clone(), format!("{} is no scheduling policy", quoted(other))),
     }
     if let Some(nice) = priority.filter(|_| matches!(policy, "SCHED_OTHER" | "SCHED_BATCH")) {
@@ -319,11 +345,17 @@ fn scheduling(page: &mut Page, thread: &Thread, global: &Global) {
             page.notes.left_out(at_priority, format!("{nice} is no nice value (-20 to 19)"));
         }
     }
+    if policy == "SCHED_DEADLINE" {
+        return;
+    }
+    for (name, value) in [("dl-deadline", thread.traits.deadline), ("dl-period", thread.traits.period)] {
+        if let Some((_, line)) = value {
+            page.notes.left_out(at(line, &format!("{path}.{name}")), "it is not of SCHED_DEADLINE");
+        }
+    }
     if let Some((slice, line)) = thread.traits.slice {
         let place = at(line, &format!("{path}.dl-runtime"));
-        if policy == "SCHED_DEADLINE" {
-            page.notes.left_out(place, "the simulator has no SCHED_DEADLINE");
-        } else if !(SLICES.0..=SLICES.1).contains(&slice) || policy == "SCHED_IDLE" {
+        if !(SLICES.0..=SLICES.1).contains(&slice) || policy == "SCHED_IDLE" {
             page.notes.left_out(place, format!("a slice of {}: it is 100 us to 100 ms", span(slice)));
         } else {
             page.line(10, &format!("slice: {}", span(slice)), &place);

@@ -39,6 +39,10 @@ pub(super) struct Traits {
     pub(super) priority: Option<(i64, usize)>,
     /// `dl-runtime` in ns.
     pub(super) slice: Option<(u64, usize)>,
+    /// `dl-deadline` in ns.
+    pub(super) deadline: Option<(u64, usize)>,
+    /// `dl-period` in ns.
+    pub(super) period: Option<(u64, usize)>,
     pub(super) cpus: Option<(Vec<u32>, usize)>,
     pub(super) group: Option<(String, usize)>,
 }

@@ -185,9 +185,8 @@ impl Reader<'_, '_> {
                 "policy" => traits.policy = Some((self.text(value, &full)?, line)),
                 "priority" => traits.priority = Some((self.whole(value, &full, -20, 99)?, line)),
                 "dl-runtime" => traits.slice = Some((self.micros(value, &full)?, line)),
-                "dl-period" | "dl-deadline" => {
-                    self.notes.left_out(at(line, &full), "the simulator has no SCHED_DEADLINE");
-                }
+                "dl-deadline" => traits.deadline = Some((self.micros(value, &full)?, line)),
+                "dl-period" => traits.period = Some((self.micros(value, &full)?, line)),
                 "cpus" => {
                     let read = value.items().iter().map(|cpu| {
                         self.whole(cpu, &full, 0, u64::from(MOST_CORES) - 1).map(|cpu| cpu as u32)

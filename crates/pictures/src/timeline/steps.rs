@@ -421,6 +421,9 @@ impl<'a> Teller<'a> {
 /// In which order a queue serves: priority levels, the real-time class, eligible requests by deadline, then
 /// keys.
 fn order(one: &Contender, goes_back: bool) -> (u8, u8, bool, bool, i64) {
+    if let Some(due) = one.due {
+        return (one.level, 0, false, false, due.ns() as i64);
+    }
     let real_time = u8::MAX - one.real_time.unwrap_or(0);
     match one.request {
         Some(request) => (one.level, real_time, goes_back, !request.eligible, request.deadline),
@@ -441,7 +444,9 @@ fn keys(one: &Contender, keys: Keys, levels: bool, goes_back: bool) -> Vec<(&'st
         let level = if one.level == THROTTLED { "throttled".to_owned() } else { one.level.to_string() };
         known.push(("level", level));
     }
-    if let Some(priority) = one.real_time {
+    if let Some(due) = one.due {
+        known.push(("absolute deadline", virtual_ms(due.ns() as i64)));
+    } else if let Some(priority) = one.real_time {
         known.push(("real-time priority", priority.to_string()));
     } else if goes_back {
         known.push(("key", "set when it goes back".to_owned()));
@@ -460,7 +465,7 @@ fn keys(one: &Contender, keys: Keys, levels: bool, goes_back: bool) -> Vec<(&'st
             Keys::Policy => known.push(("key", key.to_string())),
         }
     }
-    if let Some(request) = one.request.filter(|_| one.real_time.is_none()) {
+    if let Some(request) = one.request.filter(|_| one.real_time.is_none() && one.due.is_none()) {
         known.push(("deadline", virtual_ms(request.deadline)));
         known.push(("eligible", if request.eligible { "yes" } else { "no" }.to_owned()));
         if let Some(until) = request.protected_until {

@@ -133,25 +133,12 @@ impl Domain {
     }
 }
 
-/// Cpus that share the last-level cache: the innermost `cache` level of the tree; without one the package or
-/// node when it has a shared cache, else the core.
-pub(crate) fn caches(machine: &Machine) -> Division {
-    let topology = &machine.topology;
-    let named = topology.levels().iter().any(|(level, _)| *level == Level::Cache);
-    let inner = topology.span(Level::Node) < topology.span(Level::Package);
-    topology.division(match (named || machine.memory.shared_cache == 0, inner) {
-        (true, _) => Level::Cache,
-        (false, true) => Level::Node,
-        (false, false) => Level::Package,
-    })
-}
-
 /// The domains above each cpu, lowest first, without levels of one group. PKG spans a NUMA node, whatever
 /// packages it holds (`cpu_cpu_mask`); a package that holds several nodes is a NUMA level.
 pub(super) fn build(machine: &Machine, rules: &Rules) -> Vec<Domain> {
     let topology = &machine.topology;
     let node = topology.span(Level::Node);
-    let cache = caches(machine);
+    let cache = machine.topology.last_caches(machine.memory.shared_cache > 0);
     let in_node = cache.count() / topology.count(Level::Node);
     let cluster = if rules.clusters { Level::Cluster } else { Level::Core };
     let divisions = [

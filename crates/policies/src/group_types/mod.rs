@@ -34,7 +34,7 @@ use average::{Average, FINE, Utilisation};
 use domains::{Domain, UNIT};
 use unequal::{Rule, Unequal, fits};
 
-pub(crate) use domains::{caches, levels};
+pub(crate) use domains::levels;
 pub(crate) use unequal::UnequalCores;
 
 /// What may be changed of it; the parameters of `LOAD` describe each.
@@ -175,7 +175,7 @@ impl GroupTypes {
         let machine = setting.machine;
         let cpus = machine.cpus() as usize;
         let domains = domains::build(machine, &rules);
-        let caches = caches(machine);
+        let caches = machine.topology.last_caches(machine.memory.shared_cache > 0);
         let sizes = || (0..caches.count()).map(|cache| caches.members(cache).len() as u32).collect();
         let cost = |d: &Domain, cpu| newidle::Looks::new(options.newidle_cost.ns() * u64::from(d.span(cpu)));
         let cpu = Cpu { armed: Time::NEVER, avg_idle: 2 * options.migration_cost.ns(), ..Cpu::default() };

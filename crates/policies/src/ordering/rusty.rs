@@ -66,7 +66,7 @@ struct Domain {
 
 impl Rusty {
     fn new(values: &Parameters, setting: &Setting<'_>) -> Self {
-        let caches = crate::group_types::caches(setting.machine);
+        let caches = setting.machine.topology.last_caches(setting.machine.memory.shared_cache > 0);
         let cpus = setting.machine.cpus();
         let reach = if values.greedy { Division::equal(cpus, cpus) } else { caches.clone() };
         Self {

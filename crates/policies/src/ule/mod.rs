@@ -107,7 +107,7 @@ impl Ule {
             affinity: Span::from_ns(values.affinity.ns()),
             spans: spans(machine),
             cores: machine.topology.division(Tree::Core),
-            queues: Queues::by(machine.cpus(), crate::group_types::caches(machine)),
+            queues: Queues::by(machine.cpus(), machine.topology.last_caches(machine.memory.shared_cache > 0)),
             looking: PerCpu::filled(machine.cpus() as usize, false),
             draws: None,
             waiting: Vec::new(),
@@ -215,7 +215,8 @@ impl Policy for Ule {
 /// The groups an idle cpu searches, nearest first: core, shared cache, package or node, machine.
 fn spans(machine: &Machine) -> Vec<Division> {
     let topology = &machine.topology;
-    let mut spans = vec![topology.division(Tree::Core), crate::group_types::caches(machine)];
+    let mut spans =
+        vec![topology.division(Tree::Core), machine.topology.last_caches(machine.memory.shared_cache > 0)];
     spans.extend([Tree::Package, Tree::Node].map(|level| topology.division(level)));
     spans.push(Division::equal(topology.cpus(), topology.cpus()));
     spans.sort_by_key(Division::largest);

@@ -7,6 +7,7 @@ use crate::limits::{MAX_APPS, MAX_GROUPS, MAX_LOOKS, MAX_OWN_RUNTIMES, MAX_POLL,
 use crate::machine::{CpuSet, Machine};
 use crate::os::{Limit, NumaBalancing, OsModel};
 use crate::program::{AppSpec, OWN_SLICE, Runtime, Scheduling};
+use crate::reservations;
 use crate::run_queue::Rules as _;
 use crate::time::Span;
 use crate::wait::BarrierKind;
@@ -58,6 +59,7 @@ pub(crate) fn check(
     }
     check_real_time(model, apps)?;
     check_classes(model, apps)?;
+    check_reservations(machine, model, apps)?;
     check_slices(model, apps)?;
     commands::check(machine, model, apps)?;
     let mut numbered = apps.iter().enumerate();
@@ -93,6 +95,34 @@ fn check_real_time(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
         return Err(format!("`{}`: real-time tasks beside task groups need EEVDF here", app.name));
     }
     model.with_real_time().discipline.check(model.tick)
+}
+
+/// Refuses tasks of `SCHED_DEADLINE` that Linux refuses, and where they are not simulated.
+fn check_reservations(machine: &Machine, model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
+    for app in apps {
+        if let Some(why) =
+            app.schedulings().filter_map(Scheduling::reservation).find_map(|of| of.check().err())
+        {
+            return Err(format!("`{}`: {why}", app.name));
+        }
+        let reserves = app.reserved() > 0;
+        let becomes = app.classes().any(|class| class.reservation().is_some());
+        if becomes || (reserves && app.classes().next().is_some()) {
+            return Err(format!("`{}`: a task is of SCHED_DEADLINE from its start to its end", app.name));
+        }
+    }
+    let Some(app) = apps.iter().find(|app| app.reserved() > 0) else { return Ok(()) };
+    let Some(rules) = model.real_time.and_then(|rules| rules.deadline) else {
+        return Err(format!("`{}`: {} has no SCHED_DEADLINE here", app.name, model.name));
+    };
+    if rules.period < Span::from_ms(1) {
+        return Err("the rules of SCHED_DEADLINE are out of range".into());
+    }
+    if limited(model) {
+        return Err(format!("`{}` is of SCHED_DEADLINE, beside task groups with limits", app.name));
+    }
+    let all: Vec<&AppSpec> = apps.iter().collect();
+    reservations::refused(machine.cpus(), &rules, &all, &[]).map_or(Ok(()), |refused| Err(refused.message))
 }
 
 /// Refuses tasks that change their class where that is not simulated.

@@ -29,7 +29,7 @@ impl Engine<'_> {
         if from == to {
             return;
         }
-        let class = |scheduling: Scheduling| scheduling.priority().is_some();
+        let class = Scheduling::is_real_time;
         let queued = matches!(self.shared.tasks[id].state, TaskState::Queued | TaskState::Running);
         match (class(from), class(to)) {
             (false, false) => self.change_policy(id, to),
@@ -191,7 +191,7 @@ impl Engine<'_> {
         task.history.scheduling = to;
         // Where it stood among its equals is of no meaning in another class.
         (task.history.share.front, task.history.share.expired) = (false, false);
-        if to.priority().is_some() {
+        if to.is_real_time() {
             task.weight = weight;
         } else {
             task.weight = own.weight_left;

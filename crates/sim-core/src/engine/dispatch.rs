@@ -37,6 +37,9 @@ impl Engine<'_> {
         }
         self.settle(cpu);
         while self.step_once(cpu, policy) {}
+        if self.deadlines {
+            self.arm_replenishments(cpu);
+        }
         self.arm_next(cpu);
         self.shared.segments.touch(cpu);
     }
@@ -243,6 +246,9 @@ impl Engine<'_> {
         self.shared.model.discipline.yields(&mut self.shared.tasks, record, self.shared.now);
         record.returns(false);
         record.resched = false;
+        if self.deadlines {
+            self.pull_for_throttled(cpu);
+        }
         self.policy_requeue(cpu, Enqueue::Yielded, policy);
         let directed = if self.cpus[cpu].rare.yield_target.is_none() {
             self.shared.directed(&self.cpus[cpu])
@@ -323,6 +329,9 @@ impl Engine<'_> {
         let id = record.current;
         let why = if over { Interrupted::SliceOver } else { Interrupted::Asked };
         discipline.interrupted(&mut self.shared.tasks, record, now, why);
+        if self.deadlines {
+            self.pull_for_throttled(cpu);
+        }
         let first = self.shared.tasks[id].history.share.front;
         let why = if over { Enqueue::Expired } else { Enqueue::Preempted };
         self.policy_requeue(cpu, why, policy);

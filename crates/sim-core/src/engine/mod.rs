@@ -354,6 +354,8 @@ pub(crate) struct Engine<'o> {
     watches_preemptions: bool,
     /// Some task of the run is a real-time task.
     real_time: bool,
+    /// There are tasks of `SCHED_DEADLINE`.
+    deadlines: bool,
     /// The timer of the period of throttling is armed.
     refills: bool,
     /// Tasks that have lost the cpu in whose queue they wait, or were boosted there: the policy is still to
@@ -588,6 +590,7 @@ impl Engine<'_> {
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
             Timer::Refill => self.refill_real_time(),
+            Timer::Replenish(task) => self.replenish(task),
             Timer::Clocks => self.governor_ticks(),
             Timer::Tick(cpu) => policy.timer(self, policy::Timer::Tick(cpu)),
             Timer::Policy(token) => {

@@ -31,7 +31,7 @@ impl Engine<'_> {
         let to = own.scheduling.at_least(self.priority_by_locks(id));
         let (weight, task) = (self.shared.classes[id].weight_as(to), &mut self.shared.tasks[id]);
         (task.weight, task.history.scheduling) = (weight, to);
-        if to.priority().is_none() {
+        if !to.is_real_time() {
             task.priority = if self.real_time { OTHERS } else { task.priority };
         } else {
             task.vruntime = 0;
@@ -52,6 +52,6 @@ impl Engine<'_> {
     /// Nice values are nothing to a task: it is a real-time task, or one of `SCHED_IDLE` (`set_load_weight`).
     pub(super) fn keeps_weight(&self, id: TaskId) -> bool {
         let scheduling = self.shared.tasks[id].history.scheduling;
-        scheduling == Scheduling::Idle || scheduling.priority().is_some()
+        scheduling == Scheduling::Idle || scheduling.is_real_time()
     }
 }

@@ -64,6 +64,11 @@ pub(super) fn check(model: &OsModel, apps: &[AppSpec], objects: &Objects) -> Res
                 }
                 _ => {}
             }
+            if app.reserved() > 0 {
+                return Err(format!(
+                    "`{name}` is of SCHED_DEADLINE and takes a lock that changes priorities"
+                ));
+            }
             if class && !model.discipline.reweighs() {
                 return Err(format!("`{name}`: locks change priorities only under CFS and EEVDF"));
             }

@@ -5,13 +5,13 @@
 //! where Linux asks the others by interrupts to push (`RT_PUSH_IPI`); of several cpus as near the first one
 //! is taken, where Linux takes them in turn (`cpumask_any_and_distribute`).
 
-use crate::engine::state::Part;
+use crate::engine::state::{Part, Task};
 use crate::engine::{Change, Engine};
 use crate::event::Timer;
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Level;
-use crate::policy::{Action, Placement, Why};
-use crate::run_queue::real_time::{Phase, best_rank, is_at_rest, is_of_class, rank};
+use crate::policy::{Action, Placement, TaskState, Why};
+use crate::run_queue::real_time::{best_rank, goes_first, is_at_rest, is_of_class, rank, reservation};
 use crate::run_queue::{self, Entry, list};
 use crate::time::Span;
 
@@ -19,16 +19,24 @@ const PLACED: Why = Why::rule("real-time: the cpu where it was, or one of the lo
 const PUSHED: Why = Why::rule("real-time: pushed to a cpu of lower priority");
 const PULLED: Why = Why::rule("real-time: pulled as the priority of the cpu falls");
 
+/// It is of `SCHED_DEADLINE`.
+fn reserves(task: &Task) -> bool {
+    reservation(task).is_some()
+}
+
 impl Engine<'_> {
     /// A task of the class that waits where one of at least its priority runs goes to a cpu of the lowest
     /// priority; otherwise it stays where it was (`select_task_rq_rt`).
     pub(crate) fn place_real_time(&mut self, id: TaskId, placement: Placement) -> CpuId {
+        self.see_deadlines();
         let (from, near) = match placement {
             Placement::Fork { parent } => (parent, parent),
             Placement::Wake { waker, previous } => (previous, waker),
         };
         let tasks = &self.shared.tasks;
-        let current = self.cpus[from].current.some().filter(|current| is_of_class(&tasks[*current]));
+        // A task of `SCHED_DEADLINE` gives way to others of that policy only (`select_task_rq_dl`).
+        let above = |task: &Task| is_of_class(task) && (reserves(task) || !reserves(&tasks[id]));
+        let current = self.cpus[from].current.some().filter(|current| above(&tasks[*current]));
         let full = current
             .is_some_and(|current| !self.may_move(current) || rank(&tasks[current]) <= rank(&tasks[id]));
         let lowest = if full { self.lowest_cpu(id, from, near) } else { None };
@@ -53,7 +61,9 @@ impl Engine<'_> {
         }
         let (tasks, affinity) = (&self.shared.tasks, self.shared.affinity(id));
         let allowed = || self.cpus.ids().filter(|cpu| affinity.allows(*cpu));
-        let of = |cpu: CpuId| best_rank(tasks, &self.cpus[cpu]);
+        // Cpus without tasks of `SCHED_DEADLINE` are equal for those (`cpudl_find`).
+        let most = if reserves(&tasks[id]) { 0 } else { 99 };
+        let of = |cpu: CpuId| best_rank(tasks, &self.cpus[cpu]).min(most);
         let worst = allowed().map(of).max().filter(|worst| *worst > rank(&tasks[id]))?;
         let lowest: Vec<CpuId> = allowed().filter(|cpu| of(*cpu) == worst).collect();
         if lowest.contains(&own) {
@@ -86,7 +96,7 @@ impl Engine<'_> {
         let Some(current) = record.current.some().filter(|_| entry != Entry::Move && !record.resched) else {
             return false;
         };
-        let both = is_of_class(&tasks[id]) && is_of_class(&tasks[current]);
+        let both = is_of_class(&tasks[id]) && is_of_class(&tasks[current]) && !reserves(&tasks[id]);
         let equal = both && rank(&tasks[id]) == rank(&tasks[current]);
         let elsewhere = |id| self.lowest_cpu(id, cpu, cpu).is_some();
         let first = equal && elsewhere(current) && !elsewhere(id);
@@ -100,7 +110,8 @@ impl Engine<'_> {
     pub(crate) fn begin_class_period(&mut self, id: TaskId) {
         let class = self.shared.model.discipline.real_time().filter(|class| class.limits());
         let starts = class.filter(|class| class.rules.period_starts && !self.refills);
-        if let Some(class) = starts.filter(|_| is_of_class(&self.shared.tasks[id])) {
+        let counts = |task: &Task| task.history.scheduling.priority().is_some();
+        if let Some(class) = starts.filter(|_| counts(&self.shared.tasks[id])) {
             self.refills = true;
             self.timers.arm(self.shared.now + class.rules.period, Timer::Refill);
         }
@@ -124,10 +135,11 @@ impl Engine<'_> {
 
     /// Tasks of the class that wait behind one of it go to cpus of lower priority (`push_rt_tasks`).
     pub(crate) fn push_real_time(&mut self, cpu: CpuId) {
-        while self.cpus[cpu].rare.class.phase() == Phase::First {
+        self.see_deadlines();
+        loop {
             let (tasks, record) = (&self.shared.tasks, &self.cpus[cpu]);
-            let Some(current) = record.current.some().filter(|id| is_of_class(&tasks[*id])) else { return };
-            let movable = |id: &TaskId| is_of_class(&tasks[*id]) && self.may_move(*id);
+            let Some(current) = record.current.some().filter(|id| goes_first(&tasks[*id])) else { return };
+            let movable = |id: &TaskId| goes_first(&tasks[*id]) && self.may_move(*id);
             let Some(next) = list(tasks, record.head).find(movable) else { return };
             if rank(&tasks[next]) < rank(&tasks[current]) {
                 return;
@@ -142,16 +154,17 @@ impl Engine<'_> {
     /// has come to it (`pull_rt_task`). `left`: the
     /// rank that the cpu had.
     pub(crate) fn pull_real_time(&mut self, cpu: CpuId, left: i64) {
+        self.see_deadlines();
         let here = |engine: &Self| best_rank(&engine.shared.tasks, &engine.cpus[cpu]);
         if here(self) <= left {
             return;
         }
         for from in self.cpus.ids() {
             let (tasks, record) = (&self.shared.tasks, &self.cpus[from]);
-            if from == cpu || record.rare.class.phase() != Phase::First {
+            if from == cpu {
                 continue;
             }
-            let allowed = |id: &TaskId| is_of_class(&tasks[*id]) && self.shared.affinity(*id).allows(cpu);
+            let allowed = |id: &TaskId| goes_first(&tasks[*id]) && self.shared.affinity(*id).allows(cpu);
             let Some(next) = list(tasks, record.head).find(allowed) else { continue };
             let current = record.current.some().filter(|id| is_of_class(&tasks[*id]));
             // It is about to get the cpu where it waits.
@@ -187,6 +200,73 @@ impl Engine<'_> {
         if self.refills {
             self.timers.arm(self.shared.now + class.rules.period, Timer::Refill);
         }
+    }
+
+    /// Ticks on other cpus, also in system calls, may have changed deadlines there.
+    fn see_deadlines(&mut self) {
+        if !self.deadlines {
+            return;
+        }
+        for cpu in self.cpus.ids() {
+            self.settle(cpu);
+            self.pass_ticks(cpu);
+        }
+    }
+
+    /// Sets the timers of tasks of `SCHED_DEADLINE` on a cpu that have been throttled (`start_dl_timer`).
+    pub(crate) fn arm_replenishments(&mut self, cpu: CpuId) {
+        let (tasks, record) = (&mut self.shared.tasks, &self.cpus[cpu]);
+        let throttled = |id: &TaskId| tasks[*id].history.cbs.is_throttled();
+        let all = record.current.some().into_iter().chain(list(tasks, record.head));
+        for id in all.filter(throttled).collect::<Vec<_>>() {
+            let Some(of) = reservation(&tasks[id]) else { continue };
+            if let Some(at) = tasks[id].history.cbs.arm(&of) {
+                self.timers.arm(at.max(self.shared.now), Timer::Replenish(id));
+            }
+        }
+    }
+
+    /// The next period of a task of `SCHED_DEADLINE` begins (`dl_task_timer`), unless it has slept since, and
+    /// finds it itself when it wakes.
+    pub(crate) fn replenish(&mut self, id: TaskId) {
+        let (now, task) = (self.shared.now, &mut self.shared.tasks[id]);
+        let runnable = matches!(task.state, TaskState::Queued | TaskState::Running);
+        if !reservation(task).is_some_and(|of| runnable && task.history.cbs.fires(&of, now)) {
+            return;
+        }
+        let cpu = task.cpu;
+        self.catch_up(cpu);
+        let model = std::sync::Arc::clone(&self.shared.model);
+        let Some(class) = model.discipline.real_time() else { return };
+        let record = &mut self.cpus[cpu];
+        let idle = record.current.is_none() && !run_queue::anyone_waits(&self.shared.tasks, record);
+        class.replenish(&mut self.shared.tasks, record, (id, now));
+        if record.current != id && model.discipline.takes_cpu(&mut self.shared.tasks, record, id, now) {
+            record.resched = true;
+            if idle {
+                let exit = self.shared.idle_exit(record);
+                record.defer(Part::Kernel, exit);
+            }
+        }
+        self.shared.watch.note(cpu);
+        self.shared.rounds.mark(cpu);
+        self.note_entered(id, cpu);
+    }
+
+    /// The current task of a cpu, of `SCHED_DEADLINE`, has just been throttled, and others may come
+    /// (`balance_dl`).
+    pub(crate) fn pull_for_throttled(&mut self, cpu: CpuId) {
+        let tasks = &self.shared.tasks;
+        let throttled = |id: &TaskId| reserves(&tasks[*id]) && tasks[*id].history.cbs.is_throttled();
+        if let Some(id) = self.cpus[cpu].current.some().filter(throttled) {
+            self.pull_real_time(cpu, rank(&tasks[id]));
+        }
+    }
+
+    /// The mask of a task of `SCHED_DEADLINE` is its root domain (`dl_task_check_affinity`).
+    pub(crate) fn keeps_cpus(&self, id: TaskId) -> bool {
+        let rules = self.shared.model.real_time.and_then(|rules| rules.deadline);
+        rules.is_some_and(|rules| rules.limit.is_some()) && reserves(&self.shared.tasks[id])
     }
 
     /// A policy must not move a task of the class, nor set priority levels beside it.

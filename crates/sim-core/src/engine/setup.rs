@@ -231,7 +231,7 @@ fn add_tasks(
         let mut task = Task::new(app, spec.weight_of(rank), process, noise);
         task.history = history.clone();
         if let Some(history) = task.history.written() {
-            let class = spec.scheduling_of(rank).priority().is_some();
+            let class = spec.scheduling_of(rank).is_real_time();
             history.group = spec.group.filter(|_| !class).map_or(0, |group| group + 1);
             history.scheduling = spec.scheduling_of(rank);
             history.slice = spec.slice.unwrap_or(Span::ZERO);
@@ -355,23 +355,23 @@ impl<'o> Engine<'o> {
         let (commands, real_time) = (Commands::of(&specs), model.discipline.real_time().is_some());
         let classes = Own::all(&specs, real_time && raise::raises(&specs, &objects));
         options.sampled &= !observer.wants_facts() && commands.is_empty() && !specs.iter().any(is_irregular);
-        let workers = workers(&specs, objects.pools.len());
+        let (workers, cpus) = (workers(&specs, objects.pools.len()), machine.cpus() as usize);
         let (affinities, memory) = (affinities(&specs), MemorySystem::new(&machine, &specs));
         let mut timers = kernel_timers(&model, options.seed);
         let built = Population::of(specs, &objects, (&machine, &model, &options), &mut timers);
         let Population { mut tasks, apps, locks, profiles: _, looks, left } = built;
         let objects = RunObjects::new(objects, options.seed, (tasks.len(), &workers), &mut timers);
-        let records = build_cpus(&machine, &model, options.seed, (&apps, &mut tasks), &locks);
-        let governor = Schedutil::of(&machine, tasks.len());
+        let (governor, policy_orders) =
+            (Schedutil::of(&machine, tasks.len()), model.discipline.asks_policy());
         governor.iter().for_each(|_| timers.arm(Time::ZERO + model.tick, Timer::Clocks));
-        let (cpus, policy_orders) = (machine.cpus() as usize, model.discipline.asks_policy());
         let directed = apps.iter().flat_map(App::runtimes).any(|of| of.wait == WaitMode::YieldTo);
         Self {
-            cpus: records,
+            cpus: build_cpus(&machine, &model, options.seed, (&apps, &mut tasks), &locks),
             notices: Vec::with_capacity(64),
             delayed: Vec::new(),
             watches_preemptions: false,
             real_time,
+            deadlines: tasks.iter().any(|task| task.history.scheduling.reservation().is_some()),
             refills: false,
             preempted: Vec::new(),
             predictions: Predictions::new(cpus, &looks),

@@ -256,6 +256,9 @@ impl System for Engine<'_> {
         if !self.exists(task, first) {
             return self.refuse();
         }
+        if self.keeps_cpus(task) {
+            return false;
+        }
         self.shared.decided(Some(task), Action::Bound(affinity.clone()), why);
         let stays = affinity.allows(self.shared.tasks[task].cpu);
         self.shared.bind(task, affinity);

@@ -6,7 +6,6 @@ use crate::event::Tournament;
 use crate::ids::CpuId;
 use crate::machine::Machine;
 use crate::os::OsModel;
-use crate::rng::draw;
 use crate::run_queue::Rules;
 use crate::time::{Span, Time};
 
@@ -37,17 +36,11 @@ impl Ticks {
         // Each is late by less than a period: the last one that is due by now, or the one after it.
         let due = at.ns().saturating_sub(phase) / period;
         let tick = |n: u64| {
-            let late = late(ticks.late, record.rare.tick_key, n);
+            let late = ticks.lateness(record.rare.tick_key, n);
             Time::from_ns(phase.saturating_add(n.saturating_mul(period)).saturating_add(late.ns()))
         };
         if tick(due) >= at { tick(due) } else { tick(due + 1) }
     }
-}
-
-/// How late something is at the n-th tick, at most by so much.
-fn late(most: Span, key: u64, n: u64) -> Span {
-    let choices = u128::from(most.ns()) + 1;
-    Span::from_ns(((u128::from(draw(key, n)) * choices) >> 32) as u64)
 }
 
 impl Engine<'_> {

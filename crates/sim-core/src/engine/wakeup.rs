@@ -6,7 +6,6 @@ use crate::engine::state::{Activity, Cpu, Lazily, MaybeNode, NOWHERE, Part, Proc
 use crate::engine::{Change, Engine};
 use crate::event::Timer;
 use crate::ids::{CpuId, DeviceId, TaskId};
-use crate::machine::Distance;
 use crate::observe::{LeaveReason, Observation, Verdict};
 use crate::policy::{Action, Enqueue, Placement, Policy, TaskState};
 use crate::run_queue::{self, Entry, Rules, Tasks, groups};
@@ -125,8 +124,9 @@ impl Engine<'_> {
         if !self.shared.model.discipline.is_lazy(&self.shared.tasks, &self.cpus[cpu]) {
             return false;
         }
-        let far = self.shared.machine.topology.distance(by, cpu) > Distance::Cache;
-        !far || delayed || entry == Entry::Fork
+        let machine = &self.shared.machine;
+        let caches = machine.topology.last_caches(machine.memory.shared_cache > 0);
+        caches.part(by) == caches.part(cpu) || delayed || entry == Entry::Fork
     }
 
     /// Puts a task into a queue and lets it compete with the current one. `by`: the cpu that causes it.

@@ -114,6 +114,50 @@ pub struct Runtime {
     pub startup: StartUp,
 }
 
+/// A runtime over a period in units of 2^-20 (`to_ratio`).
+#[must_use]
+pub const fn bandwidth(runtime: Span, period: Span) -> u64 {
+    if period.ns() == 0 { 0 } else { ((runtime.ns() as u128) << 20).wrapping_div(period.ns() as u128) as u64 }
+}
+
+/// What a task of `SCHED_DEADLINE` reserves (`sched_setattr`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Reservation {
+    /// Cpu time in each period; at least 1,024 ns.
+    pub runtime: Span,
+    /// How long after its begin that of a period is needed; not below `runtime`.
+    pub deadline: Span,
+    /// Not below `deadline`; 100 us to 4.194304 s.
+    pub period: Span,
+}
+
+impl Reservation {
+    /// The least runtime (`__checkparam_dl`).
+    pub const LEAST_RUNTIME: Span = Span::from_ns(1 << 10);
+    /// The least and the greatest period (`sched_deadline_period_min_us`, `sched_deadline_period_max_us`).
+    pub const PERIODS: (Span, Span) = (Span::from_us(100), Span::from_us(1 << 22));
+
+    /// Refuses what Linux refuses (`EINVAL`).
+    ///
+    /// # Errors
+    /// A sentence that says what is out of range, without a full stop.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.runtime < Self::LEAST_RUNTIME {
+            return Err("the runtime is at least 1024ns");
+        }
+        if self.runtime > self.deadline {
+            return Err("the runtime is longer than the deadline");
+        }
+        if self.deadline > self.period {
+            return Err("the deadline is longer than the period");
+        }
+        if self.period < Self::PERIODS.0 || self.period > Self::PERIODS.1 {
+            return Err("a period is 100us to 4.194304s (sched_deadline_period_min_us and _max_us)");
+        }
+        Ok(())
+    }
+}
+
 /// The scheduling policy of a task (`sched_setscheduler`), under EEVDF.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Scheduling {
@@ -129,6 +173,9 @@ pub enum Scheduling {
     Fifo(u8),
     /// `SCHED_RR`: the same, and its equals have turns.
     RoundRobin(u8),
+    /// `SCHED_DEADLINE`: it runs before all tasks of the policies above, the earliest deadline first, but for
+    /// no longer than it has reserved.
+    Deadline(Reservation),
 }
 
 impl Scheduling {
@@ -137,13 +184,26 @@ impl Scheduling {
     pub const fn priority(self) -> Option<u8> {
         match self {
             Self::Fifo(priority) | Self::RoundRobin(priority) => Some(priority),
-            Self::Other | Self::Batch | Self::Idle => None,
+            Self::Other | Self::Batch | Self::Idle | Self::Deadline(_) => None,
         }
+    }
+
+    /// What it has reserved, if it has.
+    #[must_use]
+    pub const fn reservation(self) -> Option<Reservation> {
+        if let Self::Deadline(reservation) = self { Some(reservation) } else { None }
+    }
+
+    /// It is above the fair class: it has a real-time priority or a reservation.
+    #[must_use]
+    pub const fn is_real_time(self) -> bool {
+        matches!(self, Self::Fifo(_) | Self::RoundRobin(_) | Self::Deadline(_))
     }
 
     /// The same with at least this real-time priority; 0: without any. A policy of turns stays one.
     pub(crate) fn at_least(self, priority: u8) -> Self {
         match self {
+            Self::Deadline(_) => self,
             _ if priority <= self.priority().unwrap_or(0) => self,
             Self::RoundRobin(_) => Self::RoundRobin(priority),
             _ => Self::Fifo(priority),
@@ -245,7 +305,7 @@ impl AppSpec {
     /// Load weight of the task of a rank.
     #[must_use]
     pub fn weight_of(&self, rank: u32) -> u32 {
-        if self.scheduling_of(rank).priority().is_some() {
+        if self.scheduling_of(rank).is_real_time() {
             return WEIGHT_REAL_TIME;
         }
         self.rank_weights.get(rank as usize).copied().unwrap_or(self.weight)
@@ -260,7 +320,15 @@ impl AppSpec {
     /// Some of its tasks are real-time tasks, or become so by themselves ([`Change::Class`]).
     #[must_use]
     pub fn is_real_time(&self) -> bool {
-        self.schedulings().any(|scheduling| scheduling.priority().is_some())
+        self.schedulings().any(Scheduling::is_real_time)
+    }
+
+    /// What its tasks reserve together, in units of 2^-20 of a cpu
+    /// ([`bandwidth`]); 0: none of them is of `SCHED_DEADLINE`.
+    #[must_use]
+    pub fn reserved(&self) -> u128 {
+        let of = |rank| self.scheduling_of(rank).reservation();
+        (0..self.tasks).filter_map(of).map(|of| u128::from(bandwidth(of.runtime, of.period))).sum()
     }
 
     /// The highest real-time priority that one of its tasks has by itself; 0: none has one.

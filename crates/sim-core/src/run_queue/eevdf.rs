@@ -5,15 +5,16 @@
 //! yields. Deviations: a tick within a poll-and-yield cycle waits for the yield; each priority has averages
 //! its own; a task that enters an empty priority starts at 0 (only differences count).
 
-use crate::engine::state::{Cpu, Lazily, Task};
+use crate::engine::state::{Activity, Cpu, Lazily, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
 use crate::program::Scheduling;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::delayed::{delay, unlink};
+use crate::run_queue::eevdf_lag::{lag, lag_in, seat, seat_among};
 use crate::run_queue::eevdf_params::{EevdfParams, EevdfYield, Preemption, Protection};
-use crate::run_queue::eligibility::{Average, Contender, Pick};
+use crate::run_queue::eligibility::{Contender, Pick};
 use crate::run_queue::level::{Level, average, average_of, current, earliest_waiting, has_rivals, scaled};
 use crate::run_queue::{
     Change, Entry, FastForward, Grouped, Picked, Picks, Requested, Requests, Rules, Tasks, Ticks,
@@ -52,6 +53,10 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         if grouped && bandwidth::use_up(tasks, cpu, id, span) {
             cpu.resched = true;
         }
+        if used_up && id == current && ends_by_timer(cpu) {
+            cpu.rare.timed = false;
+            cpu.resched |= contested(tasks, cpu);
+        }
         if (used_up || over) && if grouped { has_rivals(tasks, cpu, id) } else { contested(tasks, cpu) } {
             if params.preemption == Preemption::Lazy {
                 cpu.rare.lazily = Lazily::Spent;
@@ -61,6 +66,11 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         }
         next = groups::parent(tasks, cpu, id);
     }
+}
+
+/// The timer of the current task has come. It ends no turn of a task that polls and yields.
+fn ends_by_timer(cpu: &Cpu) -> bool {
+    cpu.rare.timed && cpu.activity != Activity::Poll
 }
 
 /// Whether the kernel is to pick again as the protection of the current task, or a group around it, has ended
@@ -299,19 +309,6 @@ fn picked(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
     }
 }
 
-/// How far a task or group of a cpu, linked there or not, lies behind the average, within bounds
-/// (`entity_lag`).
-fn lag(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: TaskId) -> i64 {
-    let others = average(tasks, cpu, Level::of(tasks, cpu, id), id);
-    lag_in(params, &others.with(Contender::of(&tasks[id])), &tasks[id])
-}
-
-/// How far a task or group lies behind the average of its level, itself included.
-fn lag_in(params: &EevdfParams, average: &Average, task: &Task) -> i64 {
-    let limit = weighted((slices::of(params.slice, task) * 2).max(params.tick), task.weight);
-    (average.value() - task.vruntime).clamp(-limit, limit)
-}
-
 /// A task is about to leave its cpu but is still linked: it takes its lag along. A task that sleeps while it
 /// is ahead of the average stays as a delayed task instead.
 fn leave(
@@ -411,7 +408,8 @@ fn drop_all(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
 }
 
 /// Places a task that enters, and the groups around it that are not queued (`enqueue_task_fair`). A delayed
-/// one wakes in its place unless it has fallen behind there (`requeue_delayed_entity`).
+/// one wakes in its place unless it has fallen behind there (`requeue_delayed_entity`). The timer starts for
+/// the current task unless it runs already (`hrtick_update`).
 fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, entry: Entry, now: Time) {
     if cpu.rare.group_count > 0 {
         group_loads::arrive(tasks, cpu, id, now);
@@ -440,6 +438,9 @@ fn place(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, ent
         entry = Entry::Wake;
     }
     reweigh_around(params, tasks, cpu, id, now);
+    if params.hrtick && cpu.current.some().is_some_and(|current| current != id) {
+        cpu.rare.timed = true;
+    }
 }
 
 /// A delayed task or group competes again; one that has fallen behind the average is placed there.
@@ -454,29 +455,6 @@ fn requeue(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId) {
         tasks[id].history.vlag = 0;
         seat(params, tasks, cpu, id, Entry::Wake);
     }
-}
-
-/// Places a task or group (`place_entity`): by its lag around the average of the others, scaled so that it
-/// has that lag once it is in.
-fn seat(params: &EevdfParams, tasks: &mut Tasks, cpu: &Cpu, id: TaskId, entry: Entry) {
-    let others = average(tasks, cpu, Level::of(tasks, cpu, id), id);
-    seat_among(params, &others, &mut tasks[id], entry);
-}
-
-/// The same; `others`: the average of the level without it.
-fn seat_among(params: &EevdfParams, others: &Average, task: &mut Task, entry: Entry) {
-    let lag = if params.place_lag && others.load > 0 {
-        scaled(task.history.vlag, others.load + i64::from(task.weight), others.load)
-    } else {
-        0
-    };
-    task.vruntime = others.value() - lag;
-    let slice = weighted(slices::of(params.slice, task), task.weight);
-    task.history.vdeadline = match entry {
-        Entry::Fork if params.half_first_request => task.vruntime + slice / 2,
-        Entry::Fork | Entry::Wake => task.vruntime + slice,
-        Entry::Move => task.vruntime + task.history.vdeadline,
-    };
 }
 
 /// A task of a cpu leaves its queue, changes and enters again with its lag and what is left of its request
@@ -583,6 +561,10 @@ impl Rules for EevdfParams {
     fn picked(&self, tasks: &mut Tasks, cpu: &mut Cpu, how: Picked) {
         if let Picked::Anew(now) = how {
             picked(self, tasks, cpu, now);
+            if self.hrtick {
+                // `set_next_task_fair`; one that is picked again goes on without it.
+                cpu.rare.timed = contested(tasks, cpu);
+            }
         }
     }
 
@@ -593,21 +575,20 @@ impl Rules for EevdfParams {
 
     fn slice_end(&self, tasks: &Tasks, cpu: &Cpu, now: Time, _: impl Fn(Time) -> Time) -> Time {
         let tick = cpu.rare.next_tick;
-        // Deviation: with task groups requests end at ticks.
-        if !self.hrtick || cpu.rare.group_count > 0 {
+        if !cpu.rare.timed {
             return tick;
         }
-        tick.min(slices::request_end(tasks, cpu).max(now + Span::from_ns(1)))
+        let end = slices::request_end(tasks, cpu, Ticks { late: self.tick_jitter });
+        tick.min(end.max(now + Span::from_ns(1)))
     }
 
     fn preempts(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, _: Time) -> bool {
         preempts(self, tasks, cpu, id)
     }
 
-    /// The first rival starts the timer that ends requests, if any, by an interrupt (`hrtick_update`).
-    fn is_lazy(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
-        let timed = self.hrtick && cpu.rare.group_count == 0;
-        self.preemption == Preemption::Lazy && (!timed || contested(tasks, cpu))
+    /// Where the timer that ends requests does not run, the cpu is interrupted to start it (`hrtick_update`).
+    fn is_lazy(&self, _: &Tasks, cpu: &Cpu) -> bool {
+        self.preemption == Preemption::Lazy && (!self.hrtick || cpu.rare.timed)
     }
 
     fn choose(&self, tasks: &mut Tasks, cpu: &mut Cpu, _: Option<TaskId>, now: Time) -> Option<TaskId> {

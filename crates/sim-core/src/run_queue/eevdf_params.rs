@@ -76,8 +76,9 @@ pub struct EevdfParams {
     /// A task that wakes is not held up by the protection of a current task with a longer slice
     /// (`PREEMPT_SHORT`, 85e511df3cec, Linux 6.12).
     pub preempt_short: bool,
-    /// Where there are no task groups, a request of the current task ends when it is used up, not at a tick
-    /// (`HRTICK`, on since Linux 7.1 where timers can be deferred).
+    /// A timer ends the request of the current task when it is used up (`HRTICK`, on since Linux 7.1 where
+    /// timers can be deferred); otherwise the next tick does. It starts when a task is picked in place of
+    /// another one, and when one enters the queue: a task that is picked again runs up to a tick.
     pub hrtick: bool,
     /// When a task that is to run gets the cpu.
     pub preemption: Preemption,

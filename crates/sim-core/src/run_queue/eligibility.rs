@@ -19,6 +19,8 @@ pub(crate) struct Requests {
     /// A yield moves the deadline on; it ends the protection as well.
     pub(crate) pushes: bool,
     pub(crate) unprotects: bool,
+    /// A timer starts at each pick of another task.
+    pub(crate) timed: bool,
 }
 
 impl Requests {
@@ -32,6 +34,7 @@ impl Requests {
             shared,
             pushes,
             unprotects,
+            timed: params.hrtick,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Why a run queue decided as it did: the tasks that compete and the rule, for observers.
 
+use super::real_time::reservation;
 use super::{Discipline, Rules, Tasks, list};
 use crate::engine::state::Cpu;
 use crate::ids::TaskId;
@@ -23,6 +24,7 @@ pub(crate) fn explain(
         delayed: tasks[id].history.delayed,
         level: tasks[id].priority,
         real_time: tasks[id].history.scheduling.priority(),
+        due: reservation(&tasks[id]).map(|_| tasks[id].history.cbs.deadline()),
         vruntime: tasks[id].vruntime,
         request: request(id).map(|(request, _)| request),
     };

@@ -11,12 +11,14 @@
 
 pub(crate) mod bandwidth;
 pub(crate) mod by_policy;
+pub(crate) mod cbs;
 pub(crate) mod cfs;
 pub(crate) mod cfs_groups;
 mod cfs_params;
 mod contract;
 mod delayed;
 pub(crate) mod eevdf;
+mod eevdf_lag;
 pub(crate) mod eevdf_params;
 mod eevdf_polls;
 mod eevdf_reports;
@@ -30,6 +32,7 @@ mod list;
 pub(crate) mod multilevel;
 pub(crate) mod o1;
 pub(crate) mod real_time;
+mod reserved;
 pub(crate) mod round_robin;
 pub(crate) mod slices;
 pub(crate) mod ts;
@@ -39,6 +42,7 @@ pub(crate) mod virtual_time;
 use crate::engine::state::{Cpu, Task};
 use crate::ids::{IdVec, TaskId};
 use crate::policy::THROTTLED;
+use crate::rng::draw;
 use crate::time::{Span, Time};
 use contract::each;
 
@@ -240,6 +244,14 @@ fn at_least_1us(name: &str, span: Span) -> Result<(), String> {
 pub(crate) struct Ticks {
     /// How late a tick is at most.
     pub(crate) late: Span,
+}
+
+impl Ticks {
+    /// How late a timer of a cpu is that has this number.
+    pub(crate) fn lateness(self, key: u64, number: u64) -> Span {
+        let choices = u128::from(self.late.ns()) + 1;
+        Span::from_ns(((u128::from(draw(key, number)) * choices) >> 32) as u64)
+    }
 }
 
 /// How a task has been picked.

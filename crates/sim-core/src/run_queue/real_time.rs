@@ -1,21 +1,28 @@
-//! The real-time class of Linux above a discipline (kernel/sched/rt.c): `SCHED_FIFO` and `SCHED_RR` with
-//! priorities, and what keeps spinning ones from taking a cpu for good.
+//! The real-time classes of Linux above a discipline: `SCHED_FIFO` and `SCHED_RR` with priorities
+//! (kernel/sched/rt.c), what keeps spinning ones from taking a cpu for good, and above them `SCHED_DEADLINE`
+//! (kernel/sched/deadline.c) with the servers of [`crate::run_queue::cbs`]. Here they are one class: a
+//! deadline is a rank before all priorities.
 //!
-//! The tasks of the class stand in the list of their cpu at a level of their own, sorted by priority; those
+//! The tasks of the class stand in the list of their cpu at a level of their own, sorted by rank; those
 //! of the discipline stand one level behind. For the rules of the discipline the cpu is as it would be
-//! without the class ([`RealTime::below`]).
+//! without the class ([`RealTime::below`]). A task of `SCHED_DEADLINE` that has used up its runtime stands
+//! behind all until its next period.
 //!
 //! Two limits exist. Throttling (`sched_rt_runtime_us`): the class of a cpu stops for the rest of a period
 //! once it has run for longer than its runtime. The fair server ([`crate::run_queue::fair_server`]): when
 //! tasks of the discipline have starved, they go first for a while.
 //!
 //! Deviations: cpus do not lend each other runtime (`RT_RUNTIME_SHARE`, to 5.9); a quantum is used up to the
-//! nanosecond and ends at the tick next to its end.
+//! nanosecond and ends at the tick next to its end; of the time of `SCHED_DEADLINE` only that counts for
+//! throttling by which the class does not exceed its runtime; and the fair server, a task of
+//! `SCHED_DEADLINE` itself, comes after all others of it, as if its deadline was the latest.
 
 use crate::engine::state::{Cpu, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
+use crate::program::Reservation;
+use crate::run_queue::cbs::{Cbs, DeadlineRules};
 use crate::run_queue::fair_server::{FairServer, ServerRules};
 use crate::run_queue::multilevel::Levels;
 use crate::run_queue::{
@@ -46,6 +53,8 @@ pub struct RealTimeRules {
     pub pinned_first: bool,
     /// What the tasks below the class get when they starve.
     pub server: ServerRules,
+    /// What it has of `SCHED_DEADLINE`; none: it has no such tasks (before 3.14).
+    pub deadline: Option<DeadlineRules>,
 }
 
 /// What the class does on a cpu.
@@ -64,7 +73,7 @@ pub(crate) enum Phase {
 pub(crate) struct ClassState {
     throttled: bool,
     /// What it has run in this period, ns (`rt_time`).
-    ran: u64,
+    pub(super) ran: u64,
     server: FairServer,
     /// Who waits and goes before the current task although it is its equal.
     ahead: TaskId,
@@ -83,7 +92,11 @@ impl ClassState {
         }
     }
 
-    fn level(&self) -> u8 {
+    /// The level of a task of the class.
+    pub(super) fn level(&self, task: &Task) -> u8 {
+        if reservation(task).is_some() {
+            return if task.history.cbs.is_throttled() { THROTTLED } else { CLASS };
+        }
         match self.phase() {
             Phase::First => CLASS,
             Phase::Throttled => THROTTLED,
@@ -103,24 +116,44 @@ pub struct RealTime {
 
 /// It is of the class.
 pub(crate) fn is_of_class(task: &Task) -> bool {
-    task.history.scheduling.priority().is_some()
+    task.history.scheduling.is_real_time()
 }
 
-/// What the class is sorted by: the best priority, 99, first.
+/// What a task of `SCHED_DEADLINE` has reserved.
+pub(crate) fn reservation(task: &Task) -> Option<Reservation> {
+    task.history.scheduling.reservation()
+}
+
+/// A task of the class that goes before all others: it is neither throttled nor outranked.
+pub(crate) fn goes_first(task: &Task) -> bool {
+    task.priority == CLASS && is_of_class(task)
+}
+
+/// What the class is sorted by: the earliest deadline, then the best priority, 99, first.
 pub(crate) fn rank(task: &Task) -> i64 {
+    if reservation(task).is_some() {
+        return deadline_rank(task.history.cbs.deadline());
+    }
     99 - i64::from(task.history.scheduling.priority().unwrap_or(0))
 }
 
-/// The best rank of the class on a cpu; 99 without any.
+/// Below zero, up to 2^62 ns of time.
+fn deadline_rank(deadline: Time) -> i64 {
+    const LAST: u64 = 1 << 62;
+    deadline.ns().min(LAST - 1) as i64 - LAST as i64
+}
+
+/// The best rank of the class on a cpu; 99 without any. A task that has used up its runtime is not there.
 pub(crate) fn best_rank(tasks: &Tasks, cpu: &Cpu) -> i64 {
     let all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
-    all.filter(|id| is_of_class(&tasks[*id])).map(|id| rank(&tasks[id])).min().unwrap_or(99)
+    let counts = |task: &Task| is_of_class(task) && !task.history.cbs.is_throttled();
+    all.filter(|id| counts(&tasks[*id])).map(|id| rank(&tasks[id])).min().unwrap_or(99)
 }
 
 /// No task of the class is on a cpu, and what it has run is made up for.
 pub(crate) fn is_at_rest(tasks: &Tasks, cpu: &Cpu) -> bool {
     let mut all = cpu.current.some().into_iter().chain(list(tasks, cpu.head));
-    cpu.rare.class.ran == 0 && !all.any(|id| is_of_class(&tasks[id]))
+    cpu.rare.class.ran == 0 && !all.any(|id| tasks[id].history.scheduling.priority().is_some())
 }
 
 /// The tasks on a cpu that are not of the class.
@@ -131,17 +164,16 @@ fn others<'a>(tasks: &'a Tasks, cpu: &'a Cpu) -> impl Iterator<Item = TaskId> + 
 
 /// The tasks of the class on a cpu get the level of its phase.
 fn relevel(rules: &impl Rules, tasks: &mut Tasks, cpu: &mut Cpu) {
-    let level = cpu.rare.class.level();
     let waiting: Vec<TaskId> = list(tasks, cpu.head).filter(|id| is_of_class(&tasks[*id])).collect();
     for id in &waiting {
         remove(tasks, cpu, *id);
     }
     for id in waiting {
-        tasks[id].priority = level;
+        tasks[id].priority = cpu.rare.class.level(&tasks[id]);
         insert_by(rules, tasks, cpu, id);
     }
     if let Some(current) = cpu.current.some().filter(|id| is_of_class(&tasks[*id])) {
-        tasks[current].priority = level;
+        tasks[current].priority = cpu.rare.class.level(&tasks[current]);
         cpu.resched = true;
     } else if let (Some(head), Some(current)) = (cpu.head.some(), cpu.current.some()) {
         cpu.resched |= tasks[head].priority < tasks[current].priority;
@@ -274,7 +306,7 @@ impl RealTime {
     }
 
     /// When the fair server of a cpu interrupts the class.
-    fn begins(&self, tasks: &Tasks, cpu: &Cpu) -> Time {
+    pub(super) fn begins(&self, tasks: &Tasks, cpu: &Cpu) -> Time {
         let class = &cpu.rare.class;
         let waits = || others(tasks, cpu).any(|id| tasks[id].priority < THROTTLED);
         let begins = self.serves() && class.phase() == Phase::First && waits();
@@ -308,7 +340,7 @@ impl RealTime {
     /// begin of the fair server.
     fn pass(&self, tasks: &mut Tasks, cpu: &mut Cpu, now: Time, tick: bool) {
         let Some(me) = Self::current(tasks, cpu) else { return };
-        if tick && self.throttle(tasks, cpu) {
+        if self.look(tasks, cpu, me, now) || (tick && self.throttle(tasks, cpu)) {
             return;
         }
         let turn_over = tick && Self::takes_turns(tasks, cpu);
@@ -326,6 +358,9 @@ impl RealTime {
     fn run(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, now: Time) {
         let span = now.since(cpu.charged);
         cpu.charged = cpu.charged.max(now);
+        if reservation(&tasks[id]).is_some() {
+            return self.run_reserved(tasks, cpu, (id, span), now);
+        }
         let alone = !Self::takes_turns(tasks, cpu);
         let used = &mut tasks[id].history.share.used;
         *used += span.ns();
@@ -342,6 +377,9 @@ impl RealTime {
 
     /// What has run so far may be too much.
     fn throttle(&self, tasks: &mut Tasks, cpu: &mut Cpu) -> bool {
+        if cpu.current.some().is_some_and(|id| reservation(&tasks[id]).is_some()) {
+            return false;
+        }
         let over = self.limits() && cpu.rare.class.ran > self.rules.runtime.ns();
         if over && !cpu.rare.class.throttled {
             cpu.rare.class.throttled = true;
@@ -375,6 +413,9 @@ impl Rules for RealTime {
     fn check(&self, tick: Span) -> Result<(), String> {
         if self.serves() && self.below.ticks().is_none() {
             return Err("only kernels with EEVDF have a fair server (`fair_server`)".into());
+        }
+        if self.rules.deadline.is_some_and(|rules| rules.timer) && self.below.ticks().is_none() {
+            return Err("only kernels with EEVDF have a timer of runtimes (`deadline_timer`)".into());
         }
         self.below.check(tick)
     }
@@ -429,7 +470,18 @@ impl Rules for RealTime {
         if !is_of_class(&tasks[id]) {
             return self.below(tasks, cpu, |below, tasks, cpu| below.place(tasks, cpu, id, entry, now));
         }
-        tasks[id].priority = cpu.rare.class.level();
+        if let Some(of) = reservation(&tasks[id]) {
+            let cbs = &mut tasks[id].history.cbs;
+            match entry {
+                Entry::Fork => {
+                    *cbs = Cbs::NEW;
+                    cbs.wake(&of, now);
+                }
+                Entry::Wake => cbs.wake(&of, now),
+                Entry::Move => cbs.enter(&of, now),
+            }
+        }
+        tasks[id].priority = cpu.rare.class.level(&tasks[id]);
         let share = &mut tasks[id].history.share;
         (share.front, share.expired) = (false, false);
         if entry == Entry::Fork {
@@ -480,6 +532,9 @@ impl Rules for RealTime {
                 serves
             };
         };
+        if reservation(&tasks[me]).is_some() {
+            return self.end_of_runtime(tasks, cpu, (me, now), next_tick);
+        }
         let turns = Self::takes_turns(tasks, cpu);
         let begins = self.begins(tasks, cpu).max(soon);
         if ticks {
@@ -534,6 +589,9 @@ impl Rules for RealTime {
             return;
         }
         self.run(tasks, cpu, id, now);
+        if reservation(&tasks[id]).is_some() {
+            tasks[id].history.cbs.give_up();
+        }
         self.pass(tasks, cpu, now, true);
         let share = &mut tasks[id].history.share;
         (share.front, share.expired) = (false, false);
@@ -547,8 +605,9 @@ impl Rules for RealTime {
 
     fn leave(&self, tasks: &mut Tasks, cpu: &mut Cpu, id: TaskId, reason: LeaveReason, now: Time) {
         if is_of_class(&tasks[id]) {
-            // `update_curr_rt` as it is dequeued.
+            // `update_curr_rt` and `update_curr_dl` as it is dequeued.
             if cpu.current == id {
+                self.look(tasks, cpu, id, now);
                 self.throttle(tasks, cpu);
             }
             if let Discipline::Cfs(params) = &*self.below {

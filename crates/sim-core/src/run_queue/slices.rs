@@ -6,7 +6,7 @@ use crate::ids::TaskId;
 use crate::run_queue::cfs::weighted;
 use crate::run_queue::eevdf_params::{EevdfParams, Protection};
 use crate::run_queue::level::{Level, current, each_waiting};
-use crate::run_queue::{Tasks, groups};
+use crate::run_queue::{Tasks, Ticks, groups};
 use crate::time::{Span, Time};
 
 /// The slice of a task or group; `base`: that of the kernel.
@@ -70,11 +70,13 @@ pub(crate) fn protection(params: &EevdfParams, tasks: &Tasks, cpu: &Cpu, id: Tas
     if protected < own { deadline.min(task.vruntime + weighted(protected, task.weight)) } else { deadline }
 }
 
-/// When the current task, as it was last charged, has used up its request (`hrtick_start_fair`).
-pub(crate) fn request_end(tasks: &Tasks, cpu: &Cpu) -> Time {
+/// When the timer comes that ends the request of the current task, as it was last charged
+/// (`hrtick_start_fair`): as late as a tick.
+pub(crate) fn request_end(tasks: &Tasks, cpu: &Cpu, ticks: Ticks) -> Time {
     let Some(task) = cpu.current.some().map(|id| &tasks[id]) else { return Time::NEVER };
     let left = task.history.vdeadline.saturating_sub(task.vruntime).max(0) as u128;
     // The inverse of `weighted`.
     let ns = (left * u128::from(task.weight)).div_ceil(1_024);
-    cpu.charged.saturating_add(Span::from_ns(u64::try_from(ns).unwrap_or(u64::MAX)))
+    let end = cpu.charged.saturating_add(Span::from_ns(u64::try_from(ns).unwrap_or(u64::MAX)));
+    end.saturating_add(ticks.lateness(cpu.rare.tick_key, end.ns()))
 }

@@ -47,9 +47,9 @@ impl Reference<'_> {
         let task = &mut self.tasks[t];
         (task.scheduling, task.weight) = (to, task.own.weighs(to));
         if real_time {
-            task.priority = if to.priority().is_some() { APART } else { 0 };
+            task.priority = if to.is_real_time() { APART } else { 0 };
         }
-        if to.priority().is_some() {
+        if to.is_real_time() {
             task.vruntime = 0;
         }
     }
@@ -62,13 +62,17 @@ impl Reference<'_> {
     /// The best of what a task is by itself, the ceilings of its locks, and those who wait for what it has.
     fn deserved(&self, t: usize) -> Scheduling {
         let own = self.tasks[t].own.scheduling;
+        if self.reserve(t).is_some() {
+            return own;
+        }
         let mut best = own.priority().unwrap_or(0);
         for lock in self.locks.iter().filter(|_| self.real_time) {
             let has = lock.holder == Some(t);
             match lock.rules.protocol {
                 Protocol::Ceiling(ceiling) if has || lock.line.contains(&t) => best = best.max(ceiling),
                 Protocol::Inherits if has => {
-                    let waiting = lock.line.iter().filter_map(|waiter| self.class_priority(*waiter));
+                    let priority = |waiter: &usize| self.tasks[*waiter].scheduling.priority();
+                    let waiting = lock.line.iter().filter_map(priority);
                     best = waiting.fold(best, u8::max);
                 }
                 _ => {}
@@ -155,11 +159,11 @@ impl Reference<'_> {
             let best = self.cpus[c].class.line.first().and_then(|first| self.class_priority(*first));
             // Those of its new priority were there before.
             self.tasks[t].expired = after > before && self.has_equal(c, t);
-            if best > Some(after) {
+            if best > Some(i64::from(after)) {
                 self.cpus[c].resched = true;
             }
             if after < before {
-                self.notices.push((t, c, Change::Lowered(before)));
+                self.notices.push((t, c, Change::Lowered(before.into())));
             }
         } else {
             self.remove(c, t);

@@ -123,6 +123,7 @@ impl Reference<'_> {
     pub(super) fn step(&mut self, c: usize, policy: &mut dyn Policy) {
         self.steps += 1;
         while self.decide(c, policy) {}
+        self.set_timers(c);
         self.cpus[c].slice_over = false;
     }
 
@@ -283,6 +284,7 @@ impl Reference<'_> {
         self.cpus[c].last_buddy = None;
         self.yield_key(c, t);
         (self.cpus[c].resched, self.cpus[c].later) = (false, None);
+        self.pull_for_throttled(c);
         self.ask_again(t, c, Enqueue::Yielded, policy);
         let directed = if self.cpus[c].yield_target.is_none() { self.directed(c, t) } else { None };
         let next = directed.or_else(|| self.pick_or_ask(c, policy));
@@ -329,12 +331,14 @@ impl Reference<'_> {
     pub(super) fn reschedule(&mut self, c: usize, t: usize, policy: &mut dyn Policy) -> bool {
         self.charge(c);
         let over = std::mem::take(&mut self.cpus[c].slice_over);
-        let in_kernel = self.apps[self.tasks[t].app].spec.kernel_mode && self.tasks[t].priority != THROTTLED;
+        let parked = self.tasks[t].priority == THROTTLED || self.is_spent(t);
+        let in_kernel = self.apps[self.tasks[t].app].spec.kernel_mode && !parked;
         if in_kernel && self.cpus[c].activity == Activity::Compute {
             return false;
         }
         (self.cpus[c].resched, self.cpus[c].later) = (false, None);
         self.interrupted(c, t, over);
+        self.pull_for_throttled(c);
         let first = self.tasks[t].front;
         let why = if over { Enqueue::Expired } else { Enqueue::Preempted };
         self.ask_again(t, c, why, policy);
@@ -429,6 +433,7 @@ impl Reference<'_> {
         self.picked(c, false);
         if let Some(params) = self.eevdf().filter(|_| !self.in_class(next)) {
             self.protect(params, c, next);
+            self.cpus[c].timed = params.hrtick && self.rivals_around(c, next);
         }
         let (at, total) = (Time::from_ns(self.now), Span::from_ns(overhead.total()));
         self.observer.dispatched(at, TaskId(next as u32), CpuId(c as u32), total);

@@ -97,12 +97,21 @@ impl Reference<'_> {
             let mut keys = self.keys(c, e);
             keys.v += weighted(span, keys.weight);
             let mut pick_again = params.protection == Protection::MinSlice && keys.v >= keys.protection;
-            if keys.v >= keys.deadline {
+            let renewed = keys.v >= keys.deadline;
+            if renewed {
                 keys.deadline = keys.v + weighted(keys.slice, keys.weight);
                 pick_again = true;
             }
             self.set_keys(c, e, keys);
             self.cpus[c].resched |= self.spend(c, e, span);
+            let polls = self.cpus[c].activity == Activity::Poll;
+            if renewed && e == Ent::Task(t) && self.cpus[c].timed && !polls {
+                self.cpus[c].timed = false;
+                if self.rivals_around(c, t) {
+                    self.cpus[c].resched = true;
+                    self.mark(c);
+                }
+            }
             if params.protection == Protection::Deadline && params.preempt_short && params.protected.is_none()
             {
                 let marked = keys.v < keys.protection;
@@ -142,17 +151,6 @@ impl Reference<'_> {
         }
     }
 
-    /// The timer that ends requests comes to a cpu.
-    pub(super) fn end_request(&mut self, c: usize) {
-        if self.eevdf().is_some() {
-            self.charge(c);
-            if self.cpus[c].later == Some(Later::UsedUp) {
-                self.return_to_user(c);
-            }
-            self.cpus[c].slice_over |= self.cpus[c].resched;
-        }
-    }
-
     /// A cpu returns to user mode: what it was to do then it does now.
     pub(super) fn return_to_user(&mut self, c: usize) {
         let later = self.cpus[c].later.take();
@@ -165,9 +163,7 @@ impl Reference<'_> {
         let Some(params) = self.eevdf().filter(|params| params.preemption == Preemption::Lazy) else {
             return false;
         };
-        let timed = params.hrtick && self.model.groups.is_empty();
-        let timer_starts = |t| timed && !self.rivals_around(c, t);
-        near && self.fair_current(c).is_some_and(|t| !timer_starts(t))
+        near && self.fair_current(c).is_some() && (!params.hrtick || self.cpus[c].timed)
     }
 
     /// `sched_yield`.
@@ -320,26 +316,8 @@ impl Reference<'_> {
         }
     }
 
-    /// The request of the current task ends, as it was last brought up to date.
-    pub(super) fn request_end(&self, c: usize) -> u64 {
-        let computes = matches!(self.cpus[c].activity, Activity::Compute | Activity::Spin);
-        match (self.fair_current(c), self.eevdf()) {
-            (Some(t), Some(params))
-                if computes && params.hrtick && self.model.groups.is_empty() && self.rivals_around(c, t) =>
-            {
-                let keys = self.keys(c, Ent::Task(t));
-                let mut ns = (keys.deadline - keys.v).max(0) as u64;
-                if keys.weight != 1024 {
-                    ns = (u128::from(ns) * u128::from(keys.weight)).div_ceil(1024) as u64;
-                }
-                self.cpus[c].charged.saturating_add(ns)
-            }
-            _ => u64::MAX,
-        }
-    }
-
     /// Something competes with a task, or with a group around it.
-    fn rivals_around(&self, c: usize, t: usize) -> bool {
+    pub(super) fn rivals_around(&self, c: usize, t: usize) -> bool {
         let lower = |other: &usize| self.tasks[*other].priority < self.tasks[t].priority;
         self.cpus[c].queue.iter().any(lower)
             || self.around(c, Ent::Task(t)).iter().any(|e| self.peers_of(c, *e).len() > 1)
@@ -614,6 +592,7 @@ impl Reference<'_> {
             entry = Entry::Wake;
         }
         self.reweigh_around(params, c, Ent::Task(t));
+        self.cpus[c].timed |= params.hrtick && self.fair_current(c).is_some_and(|current| current != t);
     }
 
     /// A task ends the delay of itself or of a group around it when it enters.

@@ -241,7 +241,7 @@ impl Reference<'_> {
             Change::Weight(weight) => {
                 let scheduling = self.tasks[t].scheduling;
                 let counts = self.notes_nice(t, *weight, false);
-                if counts && scheduling != Scheduling::Idle && scheduling.priority().is_none() {
+                if counts && scheduling != Scheduling::Idle && !scheduling.is_real_time() {
                     let present = self.tasks[t].weight;
                     self.tasks[t].event.weight_before.get_or_insert(present);
                     self.weigh(t, *weight);

@@ -32,6 +32,8 @@ mod program;
 mod queue;
 mod real_time;
 mod records;
+mod request_timer;
+mod reserved;
 mod scan;
 mod server;
 mod startup;
@@ -75,6 +77,7 @@ enum Timer {
     Update,
     Period(usize),
     Refill,
+    Replenish(usize),
     Clocks,
     Tick(u32),
     Policy(u64),
@@ -86,7 +89,7 @@ impl Timer {
         match self {
             Self::Start(_) | Self::Create(_) | Self::Admit => 0,
             Self::Wake { .. } | Self::Request(_) | Self::Bind(..) | Self::Yields(..) => 1,
-            Self::Update | Self::Period(_) | Self::Refill | Self::Clocks => 2,
+            Self::Update | Self::Period(_) | Self::Refill | Self::Replenish(_) | Self::Clocks => 2,
             Self::Tick(_) => 3,
             Self::Policy(_) => 4,
             Self::Slot => 5,
@@ -169,7 +172,7 @@ enum Change {
     /// Others of the real-time class wait where it runs.
     Crowded,
     /// Somebody of the real-time class, of this priority, has left or has become worse.
-    Lowered(u8),
+    Lowered(i64),
 }
 
 /// Whether there are real-time tasks, and whether tasks change their classes.
@@ -332,7 +335,7 @@ impl<'o> Reference<'o> {
             let asleep = self
                 .cpus
                 .iter()
-                .all(|cpu| cpu.current.is_none() && cpu.queue.is_empty() && cpu.class.line.is_empty());
+                .all(|cpu| cpu.current.is_none() && cpu.queue.is_empty() && cpu.class.is_empty());
             // What may wake somebody up.
             let coming = |timer: &Timer| {
                 matches!(
@@ -414,7 +417,7 @@ impl<'o> Reference<'o> {
             if span > 0 && self.request_end(c) <= to {
                 self.end_request(c);
             }
-            if span > 0 && self.server_interrupts(c) <= to {
+            if span > 0 && self.server_interrupts(c) <= to && !self.is_due(c) {
                 self.charge(c);
                 self.cpus[c].slice_over |= self.cpus[c].resched;
             }
@@ -491,6 +494,7 @@ impl<'o> Reference<'o> {
             Timer::Update => self.update_priorities(),
             Timer::Period(group) => self.begin_period(group),
             Timer::Refill => self.refill_class(),
+            Timer::Replenish(task) => self.replenish(task),
             Timer::Clocks => self.tick_clocks(),
             Timer::Tick(cpu) => policy.timer(self, sim_core::policy::Timer::Tick(CpuId(cpu))),
             Timer::Policy(token) => {

@@ -75,6 +75,7 @@ impl Reference<'_> {
     pub(super) fn remove(&mut self, c: usize, t: usize) {
         self.cpus[c].queue.retain(|other| *other != t);
         self.cpus[c].class.line.retain(|other| *other != t);
+        self.cpus[c].class.parked.retain(|other| *other != t);
     }
 
     fn last_of_band(&self, c: usize, priority: u8) -> Option<usize> {
@@ -216,7 +217,7 @@ impl Reference<'_> {
             if entry == Entry::Fork {
                 self.tasks[t].used = 0;
             }
-            return;
+            return self.reserve_enters(t, entry == Entry::Wake, entry == Entry::Fork);
         }
         if let Some(params) = self.eevdf() {
             return self.insert_entity(params, c, t, entry);
@@ -509,6 +510,7 @@ impl Reference<'_> {
         if self.in_class(t) {
             self.cpus[c].pair_start = self.now;
             self.run_class(c, t);
+            self.reserve_yields(t);
             self.look_at_class(c, true);
             (self.tasks[t].front, self.tasks[t].expired) = (false, false);
             return;

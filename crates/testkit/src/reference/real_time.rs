@@ -19,9 +19,16 @@ impl Reference<'_> {
         self.model.real_time.filter(|_| self.real_time)
     }
 
-    /// The priority of a task of the class.
-    pub(super) fn class_priority(&self, t: usize) -> Option<u8> {
-        self.tasks[t].scheduling.priority()
+    /// The priority of a task of the class: above all others the earlier of two deadlines.
+    pub(super) fn class_priority(&self, t: usize) -> Option<i64> {
+        let reserved = self.reserve(t).map(|_| (1 << 62) - self.tasks[t].reserve.deadline as i64);
+        reserved.or(self.tasks[t].scheduling.priority().map(i64::from))
+    }
+
+    /// It goes before all tasks that are not of the class.
+    fn goes_first(&self, c: usize, t: usize) -> bool {
+        let above = self.reserve(t).is_some() || self.cpus[c].class.standing() == Standing::Above;
+        self.in_class(t) && above && !self.is_spent(t)
     }
 
     pub(super) fn in_class(&self, t: usize) -> bool {
@@ -41,22 +48,27 @@ impl Reference<'_> {
     /// All runnable tasks of a cpu.
     pub(super) fn everyone(&self, c: usize) -> impl Iterator<Item = usize> + '_ {
         let cpu = &self.cpus[c];
-        cpu.current.into_iter().chain(cpu.class.line.iter().copied()).chain(cpu.queue.iter().copied())
+        let class = cpu.class.line.iter().chain(&cpu.class.parked).copied();
+        cpu.current.into_iter().chain(class).chain(cpu.queue.iter().copied())
     }
 
     /// Everybody who waits and may run, who goes first being first.
     pub(super) fn in_order(&self, c: usize) -> Vec<usize> {
-        let (able, line) = (self.able(c), self.cpus[c].class.line.clone());
+        let line = self.cpus[c].class.line.iter().copied();
+        let (mut order, line): (Vec<usize>, Vec<usize>) = line.partition(|t| self.reserve(*t).is_some());
+        let able = self.able(c);
         match self.cpus[c].class.standing() {
-            Standing::Above => line.into_iter().chain(able).collect(),
-            Standing::Below => able.into_iter().chain(line).collect(),
-            Standing::Stopped => able,
+            Standing::Above => order.extend(line.into_iter().chain(able)),
+            Standing::Below => order.extend(able.into_iter().chain(line)),
+            Standing::Stopped => order.extend(able),
         }
+        order
     }
 
     /// The best priority of the class on a cpu; 0 if it has none there.
-    fn top(&self, c: usize) -> u8 {
-        self.everyone(c).filter_map(|t| self.class_priority(t)).max().unwrap_or(0)
+    fn top(&self, c: usize) -> i64 {
+        let all = self.everyone(c).filter(|t| !self.is_spent(*t));
+        all.filter_map(|t| self.class_priority(t)).max().unwrap_or(0)
     }
 
     pub(super) fn join_line(&mut self, c: usize, t: usize) {
@@ -65,8 +77,12 @@ impl Reference<'_> {
             let theirs = self.class_priority(*other);
             theirs > mine || (!front && theirs == mine)
         };
-        let at = self.cpus[c].class.line.iter().filter(|other| before(other)).count();
-        self.cpus[c].class.line.insert(at, t);
+        let class = &self.cpus[c].class;
+        let line = if self.is_spent(t) { &class.parked } else { &class.line };
+        let at = line.iter().filter(|other| before(other)).count();
+        let class = &mut self.cpus[c].class;
+        let line = if self.tasks[t].is_spent() { &mut class.parked } else { &mut class.line };
+        line.insert(at, t);
     }
 
     /// An equal waits for its turn.
@@ -85,6 +101,9 @@ impl Reference<'_> {
     pub(super) fn class_is_over(&self, c: usize, at: u64) -> bool {
         let (Some(me), Some(rules)) = (self.class_current(c), self.class()) else { return false };
         let more = at.saturating_sub(self.cpus[c].charged);
+        if self.reserve(me).is_some() {
+            return self.runtime_is_over(c, me, at);
+        }
         let used_up = self.is_limited() && self.cpus[c].class.ran + more > rules.runtime.ns();
         used_up || (self.has_turns(c) && self.tasks[me].used + more >= self.turn_of(rules))
     }
@@ -103,7 +122,8 @@ impl Reference<'_> {
     /// The next instant at which the fair server interrupts a task of the class.
     pub(super) fn server_interrupts(&self, c: usize) -> u64 {
         let computes = matches!(self.cpus[c].activity, Activity::Compute | Activity::Spin);
-        if computes && self.class_current(c).is_some() { self.server_at(c) } else { NEVER }
+        let at = self.server_at(c).min(self.runtime_end(c));
+        if computes && self.class_current(c).is_some() { at } else { NEVER }
     }
 
     /// How the class of a cpu stands has changed.
@@ -120,11 +140,17 @@ impl Reference<'_> {
         let Some(rules) = self.class() else { return };
         let span = self.now.saturating_sub(self.cpus[c].charged);
         self.cpus[c].charged += span;
-        self.tasks[t].used += span;
-        if !self.has_turns(c) {
-            self.tasks[t].used %= rules.quantum.ns();
+        let reserved = self.reserve(t).is_some();
+        if reserved {
+            self.reserve_runs(c, t, span);
+        } else {
+            self.tasks[t].used += span;
+            if !self.has_turns(c) {
+                self.tasks[t].used %= rules.quantum.ns();
+            }
         }
-        if self.is_limited() {
+        // Those with reservations take what is left.
+        if self.is_limited() && (!reserved || self.cpus[c].class.ran < rules.runtime.ns()) {
             self.cpus[c].class.ran += span;
         }
         if self.now >= self.server_at(c) && !self.cpus[c].resched {
@@ -136,6 +162,9 @@ impl Reference<'_> {
     /// The class of a cpu has run for too long.
     pub(super) fn stops_class(&mut self, c: usize) -> bool {
         let Some(rules) = self.class() else { return false };
+        if self.class_current(c).is_some_and(|t| self.reserve(t).is_some()) {
+            return false;
+        }
         let over = self.is_limited() && self.cpus[c].class.ran > rules.runtime.ns();
         if over && !std::mem::replace(&mut self.cpus[c].class.stopped, true) {
             self.stands_anew(c);
@@ -147,7 +176,12 @@ impl Reference<'_> {
     pub(super) fn overtakes(&mut self, c: usize, t: usize, entry: Entry) -> bool {
         let Some(other) = self.class_current(c).filter(|_| entry != Entry::Move) else { return false };
         let pinned_first = self.class().is_some_and(|rules| rules.pinned_first);
-        if !pinned_first || self.cpus[c].resched || self.class_priority(other) != self.class_priority(t) {
+        let reserved = self.reserve(t).is_some();
+        if !pinned_first
+            || reserved
+            || self.cpus[c].resched
+            || self.class_priority(other) != self.class_priority(t)
+        {
             return false;
         }
         let first = self.lowest(other, c, c).is_some() && self.lowest(t, c, c).is_none();
@@ -164,7 +198,7 @@ impl Reference<'_> {
     pub(super) fn look_at_class(&mut self, c: usize, tick: bool) {
         let Some(rules) = self.class() else { return };
         if let Some(t) = self.class_current(c) {
-            if tick && self.stops_class(c) {
+            if self.reserve_is_over(c, t) || (tick && self.stops_class(c)) {
                 return;
             }
             if tick && self.has_turns(c) && self.tasks[t].used >= self.turn_of(rules) {
@@ -181,27 +215,32 @@ impl Reference<'_> {
     /// Does a task that enters take the cpu, as far as the class decides? None: the discipline does.
     pub(super) fn class_takes(&self, c: usize, t: usize) -> Option<bool> {
         let (mine, standing) = (self.class_priority(t), self.cpus[c].class.standing());
-        let current = self.cpus[c].current;
-        if mine.is_some() && standing == Standing::Stopped {
+        let stopped = self.reserve(t).is_none() && standing == Standing::Stopped;
+        if mine.is_some() && (stopped || self.is_spent(t)) {
             return Some(false);
         }
-        let theirs = self.class_priority(current?);
+        let current = self.cpus[c].current?;
+        let theirs = self.class_priority(current);
         match (mine, theirs) {
             (None, None) => None,
-            (Some(mine), Some(theirs)) => Some(standing != Standing::Stopped && mine > theirs),
-            (Some(_), None) => Some(standing == Standing::Above),
-            (None, Some(_)) => Some(standing != Standing::Above),
+            (Some(_), Some(_)) if self.is_spent(current) => Some(true),
+            (Some(mine), Some(theirs)) => Some(mine > theirs),
+            (Some(_), None) => Some(self.goes_first(c, t)),
+            (None, Some(_)) => Some(!self.goes_first(c, current)),
         }
     }
 
     /// Who runs next, if the class decides that.
     pub(super) fn class_choice(&self, c: usize) -> Option<usize> {
         let class = &self.cpus[c].class;
-        if class.standing() == Standing::Stopped || (class.standing() == Standing::Below && self.fair_ones(c))
-        {
-            return None;
-        }
-        let (current, first) = (self.class_current(c), class.line.first().copied());
+        let may = |t: &usize| match class.standing() {
+            _ if self.is_spent(*t) => false,
+            _ if self.reserve(*t).is_some() => true,
+            Standing::Above => true,
+            Standing::Below => !self.fair_ones(c),
+            Standing::Stopped => false,
+        };
+        let (current, first) = (self.class_current(c).filter(may), class.line.first().copied().filter(may));
         match (current, first) {
             (Some(current), Some(first)) => {
                 let (mine, theirs) = (self.class_priority(current), self.class_priority(first));
@@ -219,7 +258,9 @@ impl Reference<'_> {
             Placement::Fork { parent } => (parent.0 as usize, parent.0 as usize),
             Placement::Wake { waker, previous } => (previous.0 as usize, waker.0 as usize),
         };
-        let blocked = self.class_current(own).is_some_and(|current| {
+        let reserved = self.reserve(t).is_some();
+        let above = self.class_current(own).filter(|current| !reserved || self.reserve(*current).is_some());
+        let blocked = above.is_some_and(|current| {
             self.cpus_of(current).len() < 2 || self.class_priority(current) >= self.class_priority(t)
         });
         let lowest = if blocked { self.lowest(t, own, near) } else { None };
@@ -238,11 +279,14 @@ impl Reference<'_> {
         if allowed.len() < 2 {
             return None;
         }
-        let least = allowed.iter().map(|c| self.top(*c)).min()?;
+        let reserved = self.reserve(t).is_some();
+        // Of those with reservations no other task counts.
+        let top = |c: usize| Some(self.top(c)).filter(|top| !reserved || *top > 99).unwrap_or(0);
+        let least = allowed.iter().map(|c| top(*c)).min()?;
         if Some(least) >= self.class_priority(t) {
             return None;
         }
-        let lowest: Vec<usize> = allowed.into_iter().filter(|c| self.top(*c) == least).collect();
+        let lowest: Vec<usize> = allowed.into_iter().filter(|c| top(*c) == least).collect();
         if lowest.contains(&own) {
             return Some(own);
         }
@@ -260,10 +304,10 @@ impl Reference<'_> {
 
     /// Those who wait behind one of the class go where the priority is lower.
     pub(super) fn push_class(&mut self, c: usize) {
-        while self.cpus[c].class.standing() == Standing::Above {
-            let Some(current) = self.class_current(c) else { return };
-            let line = self.cpus[c].class.line.iter().copied();
-            let Some(next) = line.into_iter().find(|t| self.cpus_of(*t).len() > 1) else { return };
+        loop {
+            let Some(current) = self.class_current(c).filter(|t| self.goes_first(c, *t)) else { return };
+            let mut line = self.cpus[c].class.line.iter().copied().filter(|t| self.goes_first(c, *t));
+            let Some(next) = line.find(|t| self.cpus_of(*t).len() > 1) else { return };
             if self.class_priority(next) > self.class_priority(current) {
                 return;
             }
@@ -275,15 +319,16 @@ impl Reference<'_> {
     }
 
     /// A cpu whose priority was `left` and has fallen gets better ones that wait elsewhere.
-    pub(super) fn pull_class(&mut self, c: usize, left: u8) {
+    pub(super) fn pull_class(&mut self, c: usize, left: i64) {
         if self.top(c) >= left {
             return;
         }
         for from in 0..self.cpus.len() {
-            if from == c || self.cpus[from].class.standing() != Standing::Above {
+            if from == c {
                 continue;
             }
-            let may = |t: &usize| self.tasks[*t].affinity.allows(CpuId(c as u32));
+            let allowed = |t: usize| self.tasks[t].affinity.allows(CpuId(c as u32));
+            let may = |t: &usize| self.goes_first(from, *t) && allowed(*t);
             let Some(next) = self.cpus[from].class.line.iter().copied().find(may) else { continue };
             let waits = self.class_current(from);
             let waits = waits.is_some_and(|t| self.class_priority(t) >= self.class_priority(next));
@@ -312,7 +357,7 @@ impl Reference<'_> {
     /// The period of the limit begins with the first task.
     pub(super) fn start_period(&mut self, t: usize) {
         let starts = self.class().filter(|rules| rules.period_starts && self.is_limited());
-        if let Some(rules) = starts.filter(|_| self.in_class(t))
+        if let Some(rules) = starts.filter(|_| self.tasks[t].scheduling.priority().is_some())
             && !self.timers.iter().any(|(_, timer)| matches!(timer, Timer::Refill))
         {
             self.arm(self.now + rules.period.ns(), Timer::Refill);
@@ -347,7 +392,8 @@ impl Reference<'_> {
                 self.mark(c);
             }
         }
-        let rests = |c: usize| self.cpus[c].class.ran == 0 && self.everyone(c).all(|t| !self.in_class(t));
+        let ranked = |t: usize| self.tasks[t].scheduling.priority().is_some();
+        let rests = |c: usize| self.cpus[c].class.ran == 0 && self.everyone(c).all(|t| !ranked(t));
         if !rules.period_starts || !(0..self.cpus.len()).all(rests) {
             self.arm(self.now + rules.period.ns(), Timer::Refill);
         }

@@ -84,6 +84,8 @@ pub(super) struct RefQueue {
 pub(super) struct RefClass {
     /// Who waits, best first.
     pub(super) line: Vec<usize>,
+    /// Who has used up what it has reserved.
+    pub(super) parked: Vec<usize>,
     pub(super) stopped: bool,
     /// Run in this period.
     pub(super) ran: u64,
@@ -93,6 +95,11 @@ pub(super) struct RefClass {
 }
 
 impl RefClass {
+    /// Nobody waits.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.line.is_empty() && self.parked.is_empty()
+    }
+
     pub(super) const fn standing(&self) -> Standing {
         if self.stopped {
             Standing::Stopped
@@ -129,7 +136,18 @@ impl RefOwn {
         match scheduling {
             Scheduling::Idle => WEIGHT_IDLE,
             Scheduling::Other | Scheduling::Batch => self.nice,
-            Scheduling::Fifo(_) | Scheduling::RoundRobin(_) => WEIGHT_REAL_TIME,
+            Scheduling::Fifo(_) | Scheduling::RoundRobin(_) | Scheduling::Deadline(_) => WEIGHT_REAL_TIME,
         }
     }
+}
+
+/// The server of a task.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RefReserve {
+    pub(super) runtime: i64,
+    pub(super) deadline: u64,
+    pub(super) throttled: bool,
+    pub(super) yielded: bool,
+    /// For which instant its timer is set.
+    pub(super) timer: Option<u64>,
 }

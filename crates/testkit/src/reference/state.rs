@@ -14,7 +14,7 @@ use sim_core::wait::Scope;
 
 use super::event_wait::EventWait;
 use super::memory::Job;
-use super::records::{APART, RefClass, RefGroup, RefOwn, RefQueue};
+use super::records::{APART, RefClass, RefGroup, RefOwn, RefQueue, RefReserve};
 use super::scan::RefScan;
 use super::tracks::{Track, Tracks};
 use super::usage::RefUsage;
@@ -156,6 +156,8 @@ pub(super) struct RefCpu {
     pub(super) resched: bool,
     /// It is to pick again on its way to user mode.
     pub(super) later: Option<Later>,
+    /// The timer that ends the request of the current task runs.
+    pub(super) timed: bool,
     /// At the timer tick (or quantum) of this very instant the current task had used up its slice.
     pub(super) slice_over: bool,
     pub(super) deferred: Overhead,
@@ -211,6 +213,7 @@ impl RefCpu {
             expired_since: None,
             resched: false,
             later: None,
+            timed: false,
             slice_over: false,
             deferred: Overhead::default(),
             previous: None,
@@ -278,6 +281,7 @@ pub(super) struct RefTask {
     pub(super) priority: u8,
     pub(super) weight: u32,
     pub(super) scheduling: Scheduling,
+    pub(super) reserve: RefReserve,
     /// What it is by itself, where tasks change their classes.
     pub(super) own: RefOwn,
     pub(super) own_slice: Option<u64>,
@@ -387,9 +391,10 @@ impl RefTask {
             runnable_since: None,
             cpu: 0,
             affinity: spec.allowed.clone().map_or(Affinity::All, |set| Affinity::Set(Arc::new(set))),
-            priority: if spec.scheduling_of(rank).priority().is_some() { APART } else { 0 },
+            priority: if spec.scheduling_of(rank).is_real_time() { APART } else { 0 },
             weight: spec.weight_of(rank),
             scheduling: spec.scheduling_of(rank),
+            reserve: RefReserve::default(),
             own: RefOwn::of(spec, rank),
             own_slice: spec.slice.map(Span::ns),
             group: spec.group,

@@ -130,7 +130,7 @@ impl Reference<'_> {
         false
     }
 
-    fn is_runnable(&self, t: usize) -> bool {
+    pub(super) fn is_runnable(&self, t: usize) -> bool {
         matches!(self.tasks[t].state, TaskState::Queued | TaskState::Running)
     }
 }
@@ -200,6 +200,11 @@ impl System for Reference<'_> {
         let t = task.0 as usize;
         let first = self.machine.cpu_ids().find(|cpu| affinity.allows(*cpu));
         let Some(first) = first.filter(|_| t < self.tasks.len()) else { return self.refuse() };
+        let limited =
+            self.class().and_then(|rules| rules.deadline).is_some_and(|rules| rules.limit.is_some());
+        if limited && self.reserve(t).is_some() {
+            return false;
+        }
         let misplaced = !affinity.allows(CpuId(self.tasks[t].cpu as u32));
         self.tasks[t].affinity = affinity;
         if misplaced && self.is_runnable(t) {

@@ -179,7 +179,8 @@ impl Reference<'_> {
         }
         let waits = by.is_some_and(|by| {
             let (by, there) = (CpuId(by as u32), CpuId(c as u32));
-            let near = self.machine.topology.distance(by, there) <= Distance::Cache;
+            let caches = self.machine.topology.last_caches(self.machine.memory.shared_cache > 0);
+            let near = caches.part(by) == caches.part(there);
             by != there && self.nobody_interrupts(c, near || delayed || entry == Entry::Fork)
         });
         self.server_sees(c, t);
@@ -290,6 +291,7 @@ impl Reference<'_> {
         }
         self.server_loses(c, t);
         if self.in_class(t) {
+            self.reserve_is_over(c, t);
             self.stops_class(c);
         }
         self.cpus[c].previous = Some(self.tasks[t].process);

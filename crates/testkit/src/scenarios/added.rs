@@ -9,8 +9,9 @@ use sim_core::command::{Act, Command};
 use sim_core::ids::{AppId, CpuId, LockId, ProfileId};
 use sim_core::lock::{LockOrder, LockRules, LockWait, LockWord, Protocol};
 use sim_core::machine::CpuSet;
-use sim_core::os::{Discipline, OsModel, RealTimeRules, ServerRules, ServerStop};
-use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Scheduling, Spread};
+use sim_core::os::{DeadlineRules, Discipline, OsModel, RealTimeRules, ServerRules, ServerStop};
+use sim_core::program::{AppSpec, MemoryProfile, Op, Program, Reservation, Scheduling, Spread};
+use sim_core::reservations;
 use sim_core::rng::{Purpose, stream};
 use sim_core::time::{Span, Time, Work};
 
@@ -165,6 +166,7 @@ pub fn with_real_time(mut small: Small, seed: u64) -> Small {
             defers_anew: rng.random_range(0..2) == 0,
             counts_idle: rng.random_range(0..2) == 0,
         },
+        deadline: None,
     };
     if limited {
         rules.server.runtime = Span::ZERO;
@@ -191,6 +193,49 @@ pub fn with_real_time(mut small: Small, seed: u64) -> Small {
             _ => {}
         }
     }
+    small
+}
+
+/// Gives some tasks of a scenario with a real-time class reservations (SCHED_DEADLINE), mostly more than
+/// Linux would admit; none under a kernel that has no such class.
+#[must_use]
+pub fn with_deadlines(mut small: Small, seed: u64) -> Small {
+    let mut rng = stream(seed, Purpose::Test, 32);
+    let limits = small.model.groups.iter().any(|group| group.limit.is_some());
+    let Some(mut rules) = small.model.real_time.filter(|_| !limits) else { return small };
+    let timer = matches!(small.model.discipline, Discipline::Eevdf(_)) && rng.random_range(0..3) == 0;
+    let limit = (rng.random_range(0..4) == 0).then_some(Span::from_ms(950));
+    let deadline = DeadlineRules { limit, period: Span::from_ms(1_000), timer };
+    let one = |rng: &mut ChaCha8Rng| {
+        let period = rng.random_range(100_000..1_500_000);
+        let deadline = if rng.random_range(0..2) == 0 { period } else { rng.random_range(50_000..=period) };
+        let runtime = rng.random_range(10_000..=deadline / if limit.is_some() { 4 } else { 1 });
+        let [runtime, deadline, period] = [runtime, deadline, period].map(Span::from_ns);
+        Scheduling::Deadline(Reservation { runtime, deadline, period })
+    };
+    for app in &mut small.apps {
+        match rng.random_range(0..3) {
+            0 => (app.scheduling, app.rank_scheduling) = (one(&mut rng), Vec::new()),
+            1 => {
+                let first: Vec<Scheduling> = (0..app.tasks).map(|rank| app.scheduling_of(rank)).collect();
+                let each = first.into_iter().map(|other| match rng.random_range(0..2) {
+                    0 if other != Scheduling::Idle && other != Scheduling::Batch => one(&mut rng),
+                    _ => other,
+                });
+                app.rank_scheduling = each.collect();
+            }
+            _ => continue,
+        }
+        if limit.is_some() {
+            (app.allowed, app.rebinds) = (None, Vec::new());
+        }
+    }
+    rules.deadline = Some(deadline);
+    let all: Vec<&AppSpec> = small.apps.iter().collect();
+    if reservations::refused(small.machine.cpus(), &deadline, &all, &[]).is_some() {
+        rules.deadline = Some(DeadlineRules { limit: None, ..deadline });
+    }
+    small.model = Arc::new(OsModel { real_time: Some(rules), ..(*small.model).clone() });
     small
 }
 

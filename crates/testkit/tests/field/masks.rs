@@ -1,8 +1,5 @@
 //! Programs bound to a part of the machine.
 
-use experiment::run::run;
-use scenario::{Overrides, load};
-
 use crate::support::{mean, results};
 
 #[test]
@@ -62,44 +59,4 @@ fn forks_count_idle_cpus_that_the_mask_forbids() {
     let seconds = |cpus| mean(&found, cpus, "LOAD", "jobs", "run_time");
     let (four, six) = (seconds("0-11"), seconds("8-13"));
     assert!(four > 1.15 * six, "{four} s with 8 and 4 of the groups, {six} s with 6 and 6");
-}
-
-/// Means of three to ten runs of docs/how-to/masks.c under Linux 6.18.15 in an emulated machine
-/// (docs/model/measured.md).
-#[test]
-fn masks_cost_what_the_kernel_took_in_an_emulated_machine() {
-    let rows = [
-        ("package:2 core:4", "0-4", 5, 2, 2.14),
-        ("package:2 core:4", "0-5", 6, 2, 2.09),
-        ("package:2 core:4", "2-5", 4, 2, 2.06),
-        ("package:2 core:4", "0-4", 8, 1, 1.80),
-        ("numa:2 core:8", "0-8", 9, 4, 4.85),
-        ("package:2 core:4 pu:2", "0-4", 5, 4, 4.16),
-        ("package:2 core:4 pu:2", "0-9", 10, 4, 4.99),
-        ("package:2 numa:2 core:4", "0-9", 10, 4, 7.28),
-        ("package:2 core:4", "1-6", 9, 2, 3.22),
-        // All cpus, three runs each.
-        ("package:2 core:4", "0-7", 9, 2, 2.85),
-        ("package:2 core:4", "0-7", 10, 2, 2.72),
-        ("package:2 core:4", "0-7", 12, 2, 3.60),
-        ("package:2 core:4 pu:2", "0-15", 12, 2, 2.18),
-        ("package:2 core:4 pu:2", "0-15", 17, 2, 2.67),
-        ("package:2 core:4 pu:2", "0-15", 20, 2, 3.33),
-        ("package:2 numa:2 core:4", "0-15", 12, 2, 2.23),
-        ("package:2 numa:2 core:4", "0-15", 17, 2, 2.65),
-        ("package:2 numa:2 core:4", "0-15", 20, 2, 3.21),
-        ("package:2 numa:2 core:4", "0-15", 24, 1, 2.00),
-    ];
-    for (machine, cpus, tasks, work, measured) in rows {
-        let full = "smt_compute: 1, smt_memory: 1, smt_poll: 1";
-        let text = format!(
-            "name: t\nmachine: {{ \"{machine}\": {{ {full} }} }}\nkernel: linux-6.18\nrepeat: 12\nbaseline: \
-             none\npolicies: [LOAD]\napps:\n  p: {{ workload: {{ hog: {{ work: {work}s }} }}, tasks: {tasks}, \
-             cpus: \"{cpus}\" }}\n"
-        );
-        let experiment = load("text", &text, &Overrides::default()).unwrap_or_else(|said| panic!("{said}"));
-        let seconds = mean(&run(&experiment, 2, &|_, _| {}).unwrap(), "", "LOAD", "all", "makespan");
-        let ratio = seconds / measured;
-        assert!((0.75..1.25).contains(&ratio), "{machine}, {cpus}: {seconds} s, measured {measured} s");
-    }
 }

@@ -34,6 +34,7 @@ mod preemption;
 mod programs;
 mod queueing;
 mod real_time;
+mod reservations;
 mod rounds;
 mod scheduling;
 mod sharing;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use sim_core::ids::{CpuId, TaskId};
-use sim_core::machine::Distance;
 
 use crate::ext::abi::{OPS_BUILTIN_IDLE_PER_NODE, PICK_IDLE_CORE, PICK_IDLE_IN_NODE, WAKE_SYNC, errno};
 use crate::ext::kernel::Kernel;
@@ -115,7 +114,8 @@ impl Kernel<'_> {
     ) -> Option<CpuId> {
         let waker = self.state.this_cpu;
         let machine = self.view().machine();
-        let near = machine.topology.distance(waker, prev) <= Distance::Cache;
+        let caches = machine.topology.last_caches(machine.memory.shared_cache > 0);
+        let near = caches.part(waker) == caches.part(prev);
         let node = machine.node_of(waker);
         let same_node = node == machine.node_of(prev);
         if is_prev_allowed && near && self.state.idle.claim(prev) {

@@ -4,6 +4,7 @@ use crate::ids::{NodeId, TaskId};
 use crate::limits::MAX_LOOP_DEPTH;
 use crate::program::Scheduling;
 use crate::run_queue::by_policy::PolicyEntry;
+use crate::run_queue::cbs::Cbs;
 use crate::run_queue::cfs::Waker;
 use crate::run_queue::cfs_groups::Queue;
 use crate::run_queue::group_loads::Loads;
@@ -37,6 +38,8 @@ pub(crate) struct History {
     pub(crate) scheduling: Scheduling,
     /// EEVDF: its own slice; 0: that of the kernel. Of a group: the shortest of what is queued in it.
     pub(crate) slice: Span,
+    /// `SCHED_DEADLINE`: what it has left.
+    pub(crate) cbs: Cbs,
     /// Its task group, from 1; 0: it is in none. That of a group is the group around it.
     pub(crate) group: u16,
     /// Of a group on a cpu: one of its tasks is queued there, or it is delayed itself.
@@ -127,6 +130,7 @@ impl Unwritten for History {
         policy_entry: PolicyEntry::NOTHING,
         scheduling: Scheduling::Other,
         slice: Span::ZERO,
+        cbs: Cbs::NEW,
         group: 0,
         queued: false,
         chosen: false,

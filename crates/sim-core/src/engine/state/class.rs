@@ -36,7 +36,7 @@ impl Own {
     /// Its load weight as a task of a class (`set_load_weight`).
     pub(crate) const fn weight_as(&self, scheduling: Scheduling) -> u32 {
         match scheduling {
-            Scheduling::Fifo(_) | Scheduling::RoundRobin(_) => WEIGHT_REAL_TIME,
+            Scheduling::Fifo(_) | Scheduling::RoundRobin(_) | Scheduling::Deadline(_) => WEIGHT_REAL_TIME,
             Scheduling::Idle => WEIGHT_IDLE,
             Scheduling::Other | Scheduling::Batch => self.nice,
         }

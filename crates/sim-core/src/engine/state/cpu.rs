@@ -151,6 +151,8 @@ pub(crate) struct Rare {
     pub(crate) own_slices: bool,
     /// Asked to pick again when it next returns to user mode.
     pub(crate) lazily: Lazily,
+    /// The timer that ends the request of the current task runs (`hrtick_start_fair`).
+    pub(crate) timed: bool,
     /// Until when a wake-up is on its way to it.
     pub(crate) woken: Time,
     /// Its real-time class.
@@ -176,6 +178,7 @@ impl Unwritten for Rare {
         group_count: 0,
         own_slices: false,
         lazily: Lazily::No,
+        timed: false,
         woken: Time::ZERO,
         class: ClassState::NEW,
     };

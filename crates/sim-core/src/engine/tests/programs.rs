@@ -26,6 +26,7 @@ const REAL_TIME: RealTimeRules = RealTimeRules {
         defers_anew: false,
         counts_idle: false,
     },
+    deadline: None,
 };
 
 fn event(initial: u32, stamped: bool) -> Event {

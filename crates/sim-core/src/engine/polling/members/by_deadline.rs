@@ -102,6 +102,7 @@ impl Members {
     pub(super) fn read_level(&mut self, requests: Requests, (source, record): (&Tasks, &Cpu)) {
         self.by_deadline = true;
         (self.pushes, self.unprotects) = (requests.pushes, requests.unprotects);
+        self.timed = requests.timed;
         self.begin_levels(source, record);
         self.begin_request(0, requests, source);
         let grouped = record.rare.group_count > 0;

@@ -93,9 +93,11 @@ pub(crate) struct Members {
     several: bool,
     /// They are picked by deadline, not by key.
     by_deadline: bool,
-    /// A yield moves the deadline on, and ends the protection ([`Requests`](run_queue::Requests)).
+    /// A yield moves the deadline on, and ends the protection; a pick starts a timer
+    /// ([`Requests`](run_queue::Requests)).
     pushes: bool,
     unprotects: bool,
+    timed: bool,
     look: Look,
     prices: Prices,
     /// A poll and a yield, and what they add to a key.
@@ -163,6 +165,7 @@ impl Members {
             by_deadline: false,
             pushes: false,
             unprotects: false,
+            timed: false,
             look: Look { each: Span::ZERO, poll: Span::ZERO, category: Category::Spin },
             prices: Prices::default(),
             cycle: Span::ZERO,
@@ -460,6 +463,9 @@ impl Members {
         if self.switches > 0 {
             record.last_process = shared.tasks[self.members[self.before as usize].task].process;
             self.relink(&shared.model.discipline, &mut shared.tasks, record);
+            if self.by_deadline && self.timed {
+                record.rare.timed = true;
+            }
         }
         shared.model.discipline.follow_yield(&shared.tasks, record);
     }
