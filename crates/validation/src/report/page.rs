@@ -40,7 +40,8 @@ oversim reproduce --write .      in the root of the sources
 The claims are data (`claims.yaml` and `modern.yaml` in `crates/validation/data`): each names the cells of
 a *study* that it is compared with ([claims.md](claims.md)), its source, and a tolerance that was set
 before anything was simulated, but for the factors of `modern-nested`: some of its cells had been seen
-before ([validation-advice.md](validation-advice.md)). The studies are the scenario files in `scenarios/studies`. All of them
+before ([validation-advice.md](validation-advice.md)). The studies are the scenario files in
+`scenarios/studies`. All of them
 share one set of parameters per machine, kernel, runtime and program ([model.md](model.md),
 [calibration.md](calibration.md)), which is not fitted to outcomes. The single constant that was chosen on
 a published outcome is the 15 % variation of work.
