@@ -65,8 +65,8 @@ parameters! {
         /// If true, the ticks of the cpus are spread over half a period, as Linux did until 2.6.38. If false,
         /// all cpus tick at the same time.
         tick_skew: bool = false;
-        /// Each tick of each cpu is late by a random time up to this value, but by less than one tick. 0s
-        /// puts all ticks exactly on the grid.
+        /// Each tick of each cpu is late by a random time up to this value, but by less than one tick, and so
+        /// is the timer of `hrtick`. 0s puts all ticks exactly on the grid.
         tick_jitter: Duration = us(10), in 0..=LONGEST;
         /// A task that goes to sleep after it has received more than its share keeps competing until the
         /// scheduler would pick it (DELAY_DEQUEUE).

@@ -89,6 +89,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) baseline: bool,
     /// Runs end with a window.
     pub(crate) window: bool,
+    /// What never ends is in the foreground, because nothing else is and runs end with a window.
+    pub(crate) endless_count: bool,
 }
 
 /// The names of all applications of a file, those of the kinds of programs.
@@ -113,22 +115,39 @@ pub(crate) fn all(reader: &mut Reader, node: &Node, setting: Setting<'_>) -> (Ve
         return nothing;
     }
     let programs = kinds::all(reader, entries, setting.machine);
-    let mut apps: Vec<App> = Vec::with_capacity(entries.len());
-    for (at, entry) in entries.iter().enumerate() {
+    for entry in entries {
         check_name(reader, entry);
-        if entry.value.get("program").is_some() {
-            let of_kinds = of_program(reader, (at, entry), setting, programs.as_ref(), &apps);
-            apps.extend(of_kinds.into_iter().flatten());
-        } else {
-            let app = app(reader, (at, entry), setting, &apps);
-            apps.extend(app);
-        }
+    }
+    let mut apps = each(reader, entries, setting, programs.as_ref());
+    let only_background = apps.len() >= entries.len() && apps.iter().all(|app| app.spec.background);
+    if setting.window && reader.is_clean() && only_background {
+        apps = each(reader, entries, Setting { endless_count: true, ..setting }, programs.as_ref());
     }
     check_names(reader, node, &apps);
     check_kinds(reader, entries, &apps);
     check_all(reader, (node, entries.len()), &apps, setting.window);
     let linked = programs.map_or_else(Arc::default, |programs| programs.linked);
     (apps, linked)
+}
+
+/// The applications of all entries.
+fn each(
+    reader: &mut Reader,
+    entries: &[Entry],
+    setting: Setting<'_>,
+    programs: Option<&Programs>,
+) -> Vec<App> {
+    let mut apps: Vec<App> = Vec::with_capacity(entries.len());
+    for (at, entry) in entries.iter().enumerate() {
+        if entry.value.get("program").is_some() {
+            let of_kinds = of_program(reader, (at, entry), setting, programs, &apps);
+            apps.extend(of_kinds.into_iter().flatten());
+        } else {
+            let app = app(reader, (at, entry), setting, &apps);
+            apps.extend(app);
+        }
+    }
+    apps
 }
 
 /// Notes what is wrong with all applications together; `written`: how many the file has.
@@ -159,9 +178,11 @@ fn check_all(reader: &mut Reader, (node, written): (&Node, usize), apps: &[App],
     if read && apps.iter().all(|app| app.spec.background) {
         let hint = if !window && apps.iter().any(|app| app.kind.is_some()) {
             "programs without an end are in the background: add `window: 10s`, or an end (`share 9 { ... }`)"
+        } else if window {
+            "leave out `background: true` of one"
         } else {
             "a run ends when all foreground applications have ended, so it needs at least one: `make` with \
-             `jobs` and `hog` with `work` have an end"
+             `jobs` and `hog` with `work` have an end. With `window: 10s` none needs an end"
         };
         reader.wrong_node(node, "there is no foreground application", hint);
     }
@@ -265,6 +286,7 @@ fn app(
         );
         return None;
     }
+    let background = draft.background.unwrap_or(probe.background && !setting.endless_count);
     let spec = draft.build(reader, tasks as u32, background)?;
     // A workload may refuse to run with one thread per core, which matters only for dedicated runs.
     let alone = if background || !baseline {

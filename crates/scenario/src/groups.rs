@@ -238,7 +238,7 @@ fn has_real_time(
     policies: &[(String, Choice)],
 ) -> Option<()> {
     let Some(rules) = kernel.real_time else {
-        let message = format!("{} has no SCHED_FIFO and SCHED_RR here", kernel.name);
+        let message = format!("{} has no real-time classes here", kernel.name);
         reader.wrong_with_hint(place, message, "use a kernel of Linux, such as `kernel: linux-6.18`");
         return None;
     };

@@ -227,7 +227,8 @@ keys! {
     window: Duration<1, MAX_HORIZON_NS> {
         more: "A run ends with its window, and no foreground application may end before. Results have \
             `work_rate` and `barrier_rate` instead of run times, of background applications too. A \
-            slowdown is the ratio of two work rates. Default: no window.",
+            slowdown is the ratio of two work rates. Where all applications are such as never end \
+            (`hog`), they are in the foreground. Default: no window.",
         example: "window: 200ms\n\
             apps:\n\
             \x20 code: { workload: { spmd: { work: 100s, intervals: 10000 } } }\n\
@@ -370,7 +371,8 @@ keys! {
 
     /// Whether the run ends without waiting for it, as with hogs and daemons.
     background: Flag {
-        more: "Background applications have no run time. The default depends on the workload.",
+        more: "Background applications have no run time. The default depends on the workload; with a \
+            `window` and nothing else, what never ends is in the foreground.",
         example: "code: { workload: { spmd: { work: 1s } } }\n\
             other: { workload: { hog: { work: 5s } }, background: true }",
     }

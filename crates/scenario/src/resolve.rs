@@ -225,6 +225,7 @@ pub(crate) fn resolve_configuration(scenario: &Scenario<'_>, reader: &mut Reader
         per_core: per_core.unwrap_or(1),
         baseline: alone,
         window: scenario.window.node().is_some(),
+        endless_count: false,
     };
     let (apps, programs) = apps.map(|node| apps::all(reader, node, setting)).unzip();
     // Real programs do not start in step with the timer tick.

@@ -285,7 +285,7 @@ fn what_a_kind_asks_of_the_kernel_is_checked_as_that_of_an_application() {
         )
     };
     for (kernel, policy, keys, said) in [
-        ("freebsd-7", "LOAD", "scheduling: { fifo: 5 }", "freebsd-7 has no SCHED_FIFO and SCHED_RR here"),
+        ("freebsd-7", "LOAD", "scheduling: { fifo: 5 }", "freebsd-7 has no real-time classes here"),
         ("linux-6.18", "RUSTY", "scheduling: { rr: 5 }", "does not work with real-time tasks"),
         ("freebsd-7", "LOAD", "scheduling: batch", "`batch` and `idle` need EEVDF"),
         ("linux-6.6", "LOAD", "slice: 1ms", "slices of tasks came with Linux 6.12"),

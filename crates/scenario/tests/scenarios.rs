@@ -192,6 +192,22 @@ fn scheduling_policies_are_read_for_an_application_and_for_its_ranks() {
 }
 
 #[test]
+fn what_never_ends_is_in_the_foreground_of_a_window_that_has_nothing_else() {
+    let text = "name: t\nmachine: barcelona\npolicies: [LOAD]\napps:\n  a: { workload: hog, tasks: 2 }\n  b: { workload: \
+                hog, nice: 5 }\n";
+    let said = |text: &str| load("test.yaml", text, &Overrides::default()).err().map(|said| said.to_string());
+    assert!(said(text).is_some_and(|said| said.contains("With `window: 10s` none needs an end")));
+    let window = format!("{text}window: 1s\n");
+    assert_eq!(resolved(&window, &Overrides::default()).background, [false, false]);
+    // Beside a program that counts, hogs still are its surroundings.
+    let program = format!("{window}  c: {{ workload: {{ hog: {{ work: 100s }} }}, tasks: 1 }}\n");
+    let program = program.replace("window: 1s\n", "").replace("name: t\n", "name: t\nwindow: 1s\n");
+    assert_eq!(resolved(&program, &Overrides::default()).background, [true, true, false]);
+    let stated = window.replace("workload: hog", "background: true, workload: hog");
+    assert!(said(&stated).is_some_and(|said| said.contains("leave out `background: true` of one")));
+}
+
+#[test]
 fn with_autogroup_each_application_without_a_group_has_a_session_of_its_own() {
     let text = "name: m\nmachine: core:2\nkernel: { linux-6.18: { autogroup: true } }\napps:\n  \
         a: { workload: spmd }\n  b: { workload: spmd, session: a }\n  c: { workload: spmd, cgroup: jobs }\n\

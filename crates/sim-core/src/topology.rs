@@ -511,6 +511,18 @@ mod tests {
     }
 
     #[test]
+    fn a_cache_that_no_level_names_is_that_of_a_package_or_node() {
+        let caches =
+            |levels: &[(Level, u32)], packaged| Topology::new(levels).unwrap().last_caches(packaged).count();
+        let flat = [(Level::Package, 2), (Level::Core, 4)];
+        assert_eq!((caches(&flat, true), caches(&flat, false)), (2, 8));
+        let nodes = [(Level::Package, 2), (Level::Node, 2), (Level::Core, 4)];
+        assert_eq!((caches(&nodes, true), caches(&nodes, false)), (4, 16));
+        let named = [(Level::Package, 2), (Level::Cache, 3), (Level::Core, 4)];
+        assert_eq!((caches(&named, true), caches(&named, false)), (6, 6));
+    }
+
+    #[test]
     fn nodes_may_hold_packages() {
         let tree = Topology::new(&[(Level::Node, 18), (Level::Package, 4), (Level::Core, 2)]).unwrap();
         assert_eq!(tree.cpus(), 144);

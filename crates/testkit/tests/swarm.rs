@@ -43,7 +43,7 @@ fn the_first_cases_pass() {
 }
 
 /// What once failed, as it was shrunk.
-const ONCE_FAILED: [(&str, &str); 13] = [
+const ONCE_FAILED: [(&str, &str); 16] = [
     (
         "the records of task groups were taken for tasks",
         "name: swarm\nmachine: \"core:2\"\nkernel: linux-6.18\npolicies: [LGROUP]\n\
@@ -158,6 +158,28 @@ const ONCE_FAILED: [(&str, &str); 13] = [
          policies: [LOAD]\napps:\n  a0:\n    program:\n      kinds:\n\
          \x20       x: { code: \"lock l; sleep 1ms; lock m; run 1us; unlock m; unlock l\" }\n\
          \x20       y: { code: \"lock m; sleep 1ms; lock l; run 1us; unlock l; unlock m\" }\nhorizon: 20ms\n",
+    ),
+    (
+        "a sleep whose call was cut short by a move was counted twice",
+        "name: swarm\nmachine: \"cache:2 core:2\"\npolicies: [{ perturb: { delay: 1ns }, SWOMPS: {} }]\n\
+         apps:\n  a0: { workload: { interactive: { think: 3617us, requests: 1 } }, copies: 3 }\n\
+         seed: 741224\nhorizon: 35ms\n",
+    ),
+    (
+        "the timer of a request did not come where the rivals had left (EEVDF)",
+        "name: swarm\nmachine: { \"numa:2 package:2 core:2\": { poll: 8.199us } }\n\
+         kernel: { linux-7.0: { hrtick: true } }\npolicies: [LOAD]\n\
+         apps:\n\
+         \x20\x20a0: { workload: parbench, runtime: { libgomp: { startup: launcher, start_sleep: true } }, \
+         start: 5952.607us, cgroup: users }\n\
+         \x20\x20a2: { workload: { spmd: { work: 140089.278us, intervals: 3 } }, cpus: [6, 2, 1, 3, 4, 5, 7] }\n\
+         seed: 196370\nhorizon: 31ms\n",
+    ),
+    (
+        "the timer of a request was stopped by a yield poll by poll only (EEVDF)",
+        "name: swarm\nmachine: \"core:2\"\nkernel: { linux-7.0: { slice: 1ns, hrtick: true } }\n\
+         policies: [LGROUP]\napps:\n  a0: { workload: hog }\n\
+         \x20\x20a1: { workload: { spmd: { work: 464us } }, copies: 3 }\nhorizon: 7ms\n",
     ),
 ];
 

@@ -83,7 +83,7 @@ fn check_real_time(model: &OsModel, apps: &[AppSpec]) -> Result<(), String> {
     }
     let Some(app) = apps.iter().find(|app| app.is_real_time()) else { return Ok(()) };
     let Some(rules) = model.real_time else {
-        return Err(format!("`{}`: {} has no SCHED_FIFO and SCHED_RR here", app.name, model.name));
+        return Err(format!("`{}`: {} has no real-time classes here", app.name, model.name));
     };
     if rules.period < Span::from_ms(1)
         || rules.quantum == Span::ZERO

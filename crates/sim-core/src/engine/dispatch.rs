@@ -187,7 +187,10 @@ impl Engine<'_> {
             }
             OnReturn::Nap(span) => {
                 self.shared.tasks[id].pc += 1;
-                if self.shared.apps[self.shared.tasks[id].app()].sleeps_answer {
+                let app = &mut self.shared.apps[self.shared.tasks[id].app()];
+                let asked = &mut app.counters.sleep_asked_ns;
+                *asked = asked.saturating_add(span.ns());
+                if app.sleeps_answer {
                     self.shared.tasks[id].history.woken = self.shared.now.saturating_add(span);
                     self.shared.reports.begins(id, Time::NEVER);
                 }

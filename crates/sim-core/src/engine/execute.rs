@@ -252,8 +252,6 @@ impl Engine<'_> {
                 let task = &mut self.shared.tasks[id];
                 let app = &mut self.shared.apps[task.app()];
                 let span = vary(&app.program, task, span.ns(), spread).max(1);
-                let counters = &mut app.counters;
-                counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(span);
                 (sleep, OnReturn::Nap(Span::from_ns(span)))
             }
             Op::Respawn => (fork, OnReturn::Respawn),

@@ -2,10 +2,11 @@
 //! protection, delayed dequeue, the yield. What differs between releases: `eevdf_params`.
 //!
 //! Virtual runtime is brought up to date where the kernel does it: at ticks, entries, exits, picks and
-//! yields. Deviations: a tick within a poll-and-yield cycle waits for the yield; each priority has averages
-//! its own; a task that enters an empty priority starts at 0 (only differences count).
+//! yields. Deviations: a tick within a poll-and-yield cycle waits for the yield, and the timer of a request
+//! goes on past it; each priority has averages its own; a task that enters an empty priority starts at 0
+//! (only differences count).
 
-use crate::engine::state::{Activity, Cpu, Lazily, Task};
+use crate::engine::state::{Cpu, Lazily, Task};
 use crate::ids::TaskId;
 use crate::observe::LeaveReason;
 use crate::policy::THROTTLED;
@@ -53,7 +54,8 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         if grouped && bandwidth::use_up(tasks, cpu, id, span) {
             cpu.resched = true;
         }
-        if used_up && id == current && ends_by_timer(cpu) {
+        // The timer ends no turn of a task that polls and yields.
+        if used_up && id == current && cpu.rare.timed && tasks[id].polls == 0 {
             cpu.rare.timed = false;
             cpu.resched |= contested(tasks, cpu);
         }
@@ -66,11 +68,6 @@ fn charge(params: &EevdfParams, tasks: &mut Tasks, cpu: &mut Cpu, now: Time) {
         }
         next = groups::parent(tasks, cpu, id);
     }
-}
-
-/// The timer of the current task has come. It ends no turn of a task that polls and yields.
-fn ends_by_timer(cpu: &Cpu) -> bool {
-    cpu.rare.timed && cpu.activity != Activity::Poll
 }
 
 /// Whether the kernel is to pick again as the protection of the current task, or a group around it, has ended
@@ -568,9 +565,10 @@ impl Rules for EevdfParams {
         }
     }
 
-    /// With task groups each tick is processed in its time: it reads what is queued on other cpus.
+    /// With task groups each tick is processed in its time: it reads what is queued on other cpus. The timer
+    /// of a request comes even if the rivals for which it was started have left.
     fn contested(&self, tasks: &Tasks, cpu: &Cpu) -> bool {
-        cpu.rare.group_count > 0 || contested(tasks, cpu)
+        cpu.rare.group_count > 0 || cpu.rare.timed || contested(tasks, cpu)
     }
 
     fn slice_end(&self, tasks: &Tasks, cpu: &Cpu, now: Time, _: impl Fn(Time) -> Time) -> Time {

@@ -218,6 +218,8 @@ impl Reference<'_> {
             }
             OnReturn::Nap(span) => {
                 self.tasks[t].pc += 1;
+                let asked = &mut self.apps[self.tasks[t].app].counters.sleep_asked_ns;
+                *asked = asked.saturating_add(span);
                 if self.naps_answer(t) {
                     self.tasks[t].event.woken = Some(self.now.saturating_add(span));
                 }

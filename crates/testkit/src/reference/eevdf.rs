@@ -104,8 +104,7 @@ impl Reference<'_> {
             }
             self.set_keys(c, e, keys);
             self.cpus[c].resched |= self.spend(c, e, span);
-            let polls = self.cpus[c].activity == Activity::Poll;
-            if renewed && e == Ent::Task(t) && self.cpus[c].timed && !polls {
+            if renewed && e == Ent::Task(t) && self.cpus[c].timed && !self.polls_and_yields(t) {
                 self.cpus[c].timed = false;
                 if self.rivals_around(c, t) {
                     self.cpus[c].resched = true;

@@ -101,8 +101,6 @@ impl Reference<'_> {
                     self.responded(t);
                 }
                 let nap = self.vary(t, span.ns(), spread).max(1);
-                let counters = &mut self.apps[self.tasks[t].app].counters;
-                counters.sleep_asked_ns = counters.sleep_asked_ns.saturating_add(nap);
                 self.call(c, sleep, OnReturn::Nap(nap), overhead);
             }
             _ => self.call(c, yielding, OnReturn::Yield, overhead),
@@ -334,16 +332,23 @@ impl Reference<'_> {
     /// The current task polls from now on, after `overhead`.
     pub(super) fn poll(&mut self, c: usize, overhead: Overhead) {
         let Some(t) = self.cpus[c].current else { return };
-        let handler = self.handler(t, self.tasks[t].waiting);
-        let mut yields = self.apps[self.tasks[t].app].yields[handler];
         if self.tasks[t].waiting == Waiting::Lock {
-            yields = self.lock_yields(t);
             self.renew_patience(t, self.now + overhead.total());
         }
+        let yields = self.polls_and_yields(t);
         let cpu = &mut self.cpus[c];
         cpu.since = self.now;
         cpu.overhead = overhead;
         cpu.activity = if yields { Activity::Poll } else { Activity::Spin };
+    }
+
+    /// Whether a task waits by polls with yields between them.
+    pub(super) fn polls_and_yields(&self, t: usize) -> bool {
+        match self.tasks[t].waiting {
+            Waiting::No => false,
+            Waiting::Lock => self.lock_yields(t),
+            waiting => self.apps[self.tasks[t].app].yields[self.handler(t, waiting)],
+        }
     }
 
     fn exit(&mut self, c: usize, t: usize, policy: &mut dyn Policy) {

@@ -20,7 +20,7 @@ impl Reference<'_> {
     pub(super) fn request_end(&self, c: usize) -> u64 {
         let computes = matches!(self.cpus[c].activity, Activity::Compute | Activity::Spin);
         match (self.fair_current(c), self.eevdf()) {
-            (Some(t), Some(_)) if computes && self.cpus[c].timed && self.rivals_around(c, t) => {
+            (Some(t), Some(_)) if computes && self.cpus[c].timed => {
                 let keys = self.keys(c, Ent::Task(t));
                 let mut ns = (keys.deadline - keys.v).max(0) as u64;
                 if keys.weight != 1024 {

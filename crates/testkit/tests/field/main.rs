@@ -12,6 +12,7 @@ mod masks;
 mod ordering;
 mod ostep;
 mod periodic;
+mod programs;
 mod references;
 mod reservations;
 mod runtimes;
