@@ -286,6 +286,7 @@ fn app(
         );
         return None;
     }
+    // That it counts does not change how many tasks it has.
     let background = draft.background.unwrap_or(probe.background && !setting.endless_count);
     let spec = draft.build(reader, tasks as u32, background)?;
     // A workload may refuse to run with one thread per core, which matters only for dedicated runs.

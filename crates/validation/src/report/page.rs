@@ -41,10 +41,9 @@ The claims are data (`claims.yaml` and `modern.yaml` in `crates/validation/data`
 a *study* that it is compared with ([claims.md](claims.md)), its source, and a tolerance that was set
 before anything was simulated, but for the factors of `modern-nested`: some of its cells had been seen
 before ([validation-advice.md](validation-advice.md)). The studies are the scenario files in
-`scenarios/studies`. All of them
-share one set of parameters per machine, kernel, runtime and program ([model.md](model.md),
-[calibration.md](calibration.md)), which is not fitted to outcomes. The single constant that was chosen on
-a published outcome is the 15 % variation of work.
+`scenarios/studies`. All of them share one set of parameters per machine, kernel, runtime and program
+([model.md](model.md), [calibration.md](calibration.md)), which is not fitted to outcomes. The single
+constant that was chosen on a published outcome is the 15 % variation of work.
 
 [validation/claims.csv](validation/claims.csv) has every claim with its published and its simulated value,
 tolerance, margin and verdict. The appendix has the pictures and the full reasons of the misses.
